@@ -1,0 +1,11 @@
+"""rlprof: a performance doctor for reinforcement-learning training.
+
+Importing it starts nothing. `rlprof run train.py` records a program; these are the annotations a program may use.
+"""
+
+from rlprof._core import count, iteration, profile
+from rlprof._version import __version__
+from rlprof.profiler import get_profiler
+from rlprof.record.decorate import profile_function
+
+__all__ = ["__version__", "count", "get_profiler", "iteration", "profile", "profile_function"]

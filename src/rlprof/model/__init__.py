@@ -1,0 +1,1 @@
+"""What was measured and what is said about it: frozen types, phases, units."""
