@@ -1,0 +1,143 @@
+"""Packed columns: many rows in one blob, a column after the other, compressed.
+
+Whole numbers that only grow are stored as differences, because small numbers compress well. Reading is bounded: a blob
+never unpacks to more than its number of rows allows.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlprof.model.errors import NotARecording
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class Column(NamedTuple):
+    name: str
+    stored: str  # dtype on disk
+    steps: bool = False  # stored as differences from row to row
+
+
+WINDOWS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("end_ns", "<i8", steps=True),
+    Column("path", "<u4"),
+    Column("count", "<u4"),
+    Column("total_ns", "<i8"),
+    Column("self_ns", "<i8"),
+    Column("charged_ns", "<i8"),
+    Column("min_ns", "<i8"),
+    Column("max_ns", "<i8"),
+)
+COUNTERS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("end_ns", "<i8", steps=True),
+    Column("counter", "<u4"),
+    Column("amount", "<f8"),
+    Column("calls", "<u4"),
+)
+ITERATIONS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+    Column("env_steps", "<f8"),
+)
+MEMORY: Final = (
+    Column("at_ns", "<i8", steps=True),
+    Column("rss_bytes", "<i8", steps=True),
+    Column("device_bytes", "<i8", steps=True),
+)
+EVENTS: Final = (
+    Column("path", "<u2"),
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+)
+SAMPLES: Final = (
+    Column("path", "<u4"),
+    Column("frame", "<u4"),
+    Column("count", "<u4"),
+)
+HISTOGRAM: Final = (Column("bucket", "<u1"), Column("count", "<u8"))
+
+KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
+    "windows": WINDOWS,
+    "counters": COUNTERS,
+    "iterations": ITERATIONS,
+    "memory": MEMORY,
+    "events": EVENTS,
+    "samples": SAMPLES,
+}
+
+MAX_ROWS: Final = 4_000_000  # of one chunk: far above what a writer or a merge puts into one
+
+
+def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
+    """Rows to a blob. Each column is split into byte planes: the high bytes of small numbers are runs of zeros."""
+    planes = []
+    for column in layout:
+        values = np.asarray(columns[column.name])
+        if column.steps:
+            values = np.diff(values.astype(np.int64), prepend=np.int64(0))
+        stored = np.ascontiguousarray(values.astype(column.stored))
+        planes.append(stored.view(np.uint8).reshape(len(stored), -1).T.tobytes())
+    return zlib.compress(b"".join(planes), 1)
+
+
+def unpack(blob: bytes, rows: int, layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+    """A blob back to rows; raises NotARecording when it does not hold exactly that many."""
+    if not 0 <= rows <= MAX_ROWS:
+        raise NotARecording(f"a chunk claims {rows} rows")
+    width = sum(np.dtype(column.stored).itemsize for column in layout)
+    inflate = zlib.decompressobj()
+    try:
+        raw = inflate.decompress(blob, rows * width + 1)
+    except zlib.error as error:
+        raise NotARecording(f"a chunk is damaged: {error}") from None
+    if len(raw) != rows * width:
+        raise NotARecording(f"a chunk of {rows} rows has {len(raw)} bytes instead of {rows * width}")
+    return _split(raw, rows, layout)
+
+
+def _split(raw: bytes, rows: int, layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {}
+    at = 0
+    for column in layout:
+        dtype = np.dtype(column.stored)
+        size = rows * dtype.itemsize
+        planes = np.frombuffer(raw, dtype=np.uint8, count=size, offset=at).reshape(dtype.itemsize, rows)
+        values = np.ascontiguousarray(planes.T).view(dtype).reshape(rows)
+        at += size
+        if column.steps:
+            values = np.cumsum(values, dtype=np.int64)
+        columns[column.name] = values.astype(np.float64 if dtype.kind == "f" else np.int64)
+    return columns
+
+
+def join(tables: list[dict[str, NDArray[Any]]], layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+    """Several tables of one layout as one, in order."""
+    if not tables:
+        return {
+            column.name: np.zeros(0, np.float64 if np.dtype(column.stored).kind == "f" else np.int64)
+            for column in layout
+        }
+    return {column.name: np.concatenate([table[column.name] for table in tables]) for column in layout}
+
+
+def pack_histogram(histogram: NDArray[np.uint64]) -> bytes:
+    """A histogram to pairs of (bucket, count) for the buckets that hold something, not compressed: it is short."""
+    buckets = np.flatnonzero(histogram)
+    return buckets.astype("<u1").tobytes() + histogram[buckets].astype("<u8").tobytes()
+
+
+def unpack_histogram(blob: bytes) -> dict[int, int]:
+    if len(blob) % 9:
+        raise NotARecording("a histogram is damaged")
+    n = len(blob) // 9
+    buckets = np.frombuffer(blob, "<u1", count=n)
+    counts = np.frombuffer(blob, "<u8", count=n, offset=n)
+    return dict(zip(buckets.tolist(), counts.tolist(), strict=True))

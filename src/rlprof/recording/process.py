@@ -1,0 +1,180 @@
+"""Reading one process out of a recording: small tables at once, large ones when somebody asks."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlprof.model.errors import NotARecording
+from rlprof.model.losses import TALLIES, losses_of
+from rlprof.model.recording import (
+    CounterTable,
+    CounterTotal,
+    EventTable,
+    Frame,
+    IterationTable,
+    MemoryTable,
+    Path,
+    PathStats,
+    Process,
+    ProcessLoaders,
+    RecordedWarning,
+    SampleTable,
+    SlowIteration,
+    SpanCost,
+    Status,
+    Thread,
+    WindowTable,
+)
+from rlprof.recording import codec
+
+
+def read_process(
+    connection: sqlite3.Connection, row: Any, facts: Mapping[str, Any], status: Status, number: int
+) -> Process:
+    """`row` is the process's own row; `number` is what it is called in this reading."""
+    key: int = row["id"]
+    counters = connection.execute(
+        "SELECT name, amount, calls FROM counters WHERE process = ? ORDER BY id", (key,)
+    ).fetchall()
+    counts = {str(name): int(count) for name, count in json.loads(row["losses"]).items()}
+    costs = {int(kind): SpanCost(*map(float, cost)) for kind, cost in json.loads(row["costs"]).items()}
+    return Process(
+        id=number,
+        uid=row["uid"],
+        parent_uid=row["parent_uid"],
+        pid=row["pid"],
+        role=row["role"],
+        argv=tuple(str(word) for word in json.loads(row["argv"])),
+        started=row["started"],
+        start_ns=row["start_ns"],
+        end_ns=row["end_ns"],
+        recorded_ns=row["recorded_ns"],
+        status=status,
+        exit_code=row["exit_code"],
+        facts={**facts, "wall_drift_seconds": row["wall_drift"]},
+        costs=costs,
+        threads=_threads(connection, key),
+        paths=_paths(connection, key),
+        stats=_stats(connection, key),
+        counters={c["name"]: CounterTotal(c["amount"], c["calls"]) for c in counters},
+        counter_names=tuple(c["name"] for c in counters),
+        tally={name: counts.get(name, 0) for name in TALLIES},
+        losses=losses_of(counts),
+        warnings=read_warnings(connection, key),
+        iteration_thread=row["iteration_thread"],
+        load=_loaders(connection, key),
+    )
+
+
+def read_warnings(connection: sqlite3.Connection, process: int) -> tuple[RecordedWarning, ...]:
+    rows = connection.execute("SELECT code, message, remedy FROM warnings WHERE process = ? LIMIT 1000", (process,))
+    return tuple(RecordedWarning(*row) for row in rows)
+
+
+def _threads(connection: sqlite3.Connection, key: int) -> tuple[Thread, ...]:
+    rows = connection.execute("SELECT id, name, is_main FROM threads WHERE process = ? ORDER BY id", (key,))
+    return tuple(Thread(row["id"], row["name"], bool(row["is_main"])) for row in rows)
+
+
+def _paths(connection: sqlite3.Connection, key: int) -> dict[int, Path]:
+    rows = connection.execute(
+        "SELECT id, parent, thread, name, phase, kind FROM paths WHERE process = ? ORDER BY id LIMIT 100000", (key,)
+    )
+    paths: dict[int, Path] = {}
+    for row in rows:
+        path = Path(*row)
+        # A parent always comes before its children: this is what keeps a damaged file from making a circle.
+        if path.parent is not None and path.parent not in paths:
+            raise NotARecording(f"path {path.id} has no parent")
+        paths[path.id] = path
+    return paths
+
+
+def _stats(connection: sqlite3.Connection, key: int) -> dict[int, PathStats]:
+    open_since: dict[int, list[int]] = {}
+    for row in connection.execute("SELECT path, start_ns FROM open_spans WHERE process = ? LIMIT 100000", (key,)):
+        open_since.setdefault(row["path"], []).append(row["start_ns"])
+    rows = connection.execute("SELECT * FROM path_stats WHERE process = ?", (key,))
+    stats = {row["path"]: _stats_of(row, tuple(open_since.pop(row["path"], ()))) for row in rows}
+    for path, since in open_since.items():
+        stats[path] = PathStats(0, 0, 0, None, None, 0, {}, None, None, False, None, tuple(since))
+    return stats
+
+
+def _stats_of(row: Any, open_since: tuple[int, ...]) -> PathStats:
+    return PathStats(
+        count=row["count"],
+        total_ns=row["total_ns"],
+        self_ns=row["self_ns"],
+        min_ns=row["min_ns"],
+        max_ns=row["max_ns"],
+        charged_ns=row["charged_ns"],
+        histogram=codec.unpack_histogram(row["histogram"]),
+        rss_peak_bytes=row["rss_peak"],
+        rss_rise_bytes=row["rss_rise"],
+        rss_exact=bool(row["rss_exact"]),
+        device_rise_bytes=row["device_rise"],
+        open_since_ns=open_since,
+    )
+
+
+def _loaders(connection: sqlite3.Connection, key: int) -> ProcessLoaders:
+    def table(kind: str, make: Callable[[dict[str, NDArray[Any]]], Any]) -> Callable[[], Any]:
+        return lambda: make(_chunks(connection, key, kind))
+
+    return ProcessLoaders(
+        windows=table("windows", lambda c: WindowTable(*(c[name] for name in WindowTable.__slots__))),
+        counters=table("counters", lambda c: CounterTable(**c)),
+        iterations=table("iterations", lambda c: IterationTable(**c)),
+        memory=table("memory", lambda c: MemoryTable(**c)),
+        events=table("events", lambda c: EventTable(**c)),
+        slow_iterations=lambda: _slow(connection, key),
+        samples=lambda: _samples(connection, key),
+    )
+
+
+def _chunks(connection: sqlite3.Connection, key: int, kind: str) -> dict[str, NDArray[Any]]:
+    layout = codec.KINDS[kind]
+    try:
+        rows = connection.execute(
+            "SELECT rows, data FROM chunks WHERE process = ? AND kind = ? ORDER BY id", (key, kind)
+        )
+        return codec.join([codec.unpack(row["data"], row["rows"], layout) for row in rows], layout)
+    except sqlite3.Error as error:
+        raise NotARecording(f"the recording is damaged: {error}") from None
+
+
+def _slow(connection: sqlite3.Connection, key: int) -> tuple[SlowIteration, ...]:
+    rows = connection.execute(
+        "SELECT * FROM slow_iterations WHERE process = ? ORDER BY duration_ns DESC LIMIT 100", (key,)
+    )
+    return tuple(
+        SlowIteration(
+            row["iteration"],
+            row["start_ns"],
+            row["duration_ns"],
+            row["elided"],
+            row["elided_below_ns"],
+            EventTable(**codec.unpack(row["data"], row["rows"], codec.EVENTS)),
+        )
+        for row in rows
+    )
+
+
+def _samples(connection: sqlite3.Connection, key: int) -> SampleTable:
+    """Counts come per flush; the same stack below the same path is one row here."""
+    columns = _chunks(connection, key, "samples")
+    pairs = columns["path"] << 32 | columns["frame"]
+    unique, inverse = np.unique(pairs, return_inverse=True)
+    counts = np.bincount(inverse, weights=columns["count"], minlength=len(unique)).astype(np.int64)
+    rows = connection.execute(
+        "SELECT id, parent, function, file, line FROM frames WHERE process = ? LIMIT 1000000", (key,)
+    )
+    frames = {row["id"]: Frame(*row) for row in rows}
+    return SampleTable(unique >> 32, unique & 0xFFFFFFFF, counts, frames)
