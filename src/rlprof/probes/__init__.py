@@ -1,0 +1,1 @@
+"""Instrumentation that needs no change to the program."""

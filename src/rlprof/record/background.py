@@ -1,0 +1,96 @@
+"""The two threads beside the program: one writes twice a second, one samples stacks and memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from rlprof import _core
+from rlprof.record.complain import complain
+from rlprof.record.device import allocated_bytes
+from rlprof.record.flush import Flusher
+from rlprof.record.memory import RssReader
+from rlprof.record.options import FLUSH_SECONDS, MEMORY_HZ, Options
+from rlprof.record.stacks import StackSampler
+
+STOP_SECONDS: Final = 5.0  # how long to wait for a thread that is in the middle of a write
+
+
+class Ticker:
+    """Calls a function at a steady rate in a thread of its own until told to stop.
+
+    A beat that comes late is not made up for: catching up would only add load to a machine that has too much.
+    """
+
+    def __init__(self, name: str, seconds: float, beat: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._beat = beat
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
+
+    def _run(self) -> None:
+        due = time.monotonic() + self._seconds
+        while not self._stop.wait(max(0.0, due - time.monotonic())):
+            try:
+                self._beat()
+            except Exception as error:
+                # A fault of ours must not reach the program, nor be repeated a hundred times a second.
+                complain(self._thread.name, f"{self._thread.name} failed and was switched off: {error!r}")
+                return
+            due = max(due + self._seconds, time.monotonic())
+
+
+class Background:
+    """Starts and stops the threads that a recording needs."""
+
+    def __init__(self, flusher: Flusher, options: Options, flush: Callable[[], None]) -> None:
+        self._flusher = flusher
+        self._options = options
+        self._flush = flush
+        self._rss = RssReader() if options.memory else None
+        self._tickers: list[Ticker] = []
+        self._next_memory = 0.0
+        self._main = threading.main_thread().ident
+        if options.sampler_hz > 0:
+            flusher.sampler = StackSampler()
+
+    def start(self) -> None:
+        self._tickers = [Ticker("rlprof-writer", FLUSH_SECONDS, self._flush)]
+        rate = self._options.sampler_hz or (MEMORY_HZ if self._options.memory else 0.0)
+        if rate > 0:
+            self._tickers.append(Ticker("rlprof-sampler", 1.0 / rate, self._sample))
+        for ticker in self._tickers:
+            ticker.start()
+
+    def stop(self) -> None:
+        for ticker in self._tickers:
+            ticker.stop()
+        self._tickers = []
+
+    def close(self) -> None:
+        self.stop()
+        if self._rss is not None:
+            self._rss.close()
+
+    def _sample(self) -> None:
+        if not _core.is_on():
+            return
+        started = time.thread_time_ns()
+        if self._flusher.sampler is not None:
+            self._flusher.sampler.sample()
+        if self._rss is not None and time.monotonic() >= self._next_memory:
+            self._next_memory = time.monotonic() + 1.0 / MEMORY_HZ
+            rss = self._rss.read()
+            _core.note_rss(rss)
+            self._flusher.note_memory(_core.clock_ns(), rss, allocated_bytes())
+        _core.charge(time.thread_time_ns() - started, self._main)

@@ -1,0 +1,240 @@
+"""From the core to the recording: drain, add up, write. What cannot be written waits for the next time."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import threading
+import time
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlprof import _core
+from rlprof.model.recording import SpanCost, Status
+from rlprof.record import layout
+from rlprof.record.complain import complain
+from rlprof.record.facts import library_facts
+from rlprof.record.identity import Identity
+from rlprof.record.stacks import StackSampler
+from rlprof.record.totals import PathTotals
+from rlprof.recording.codec import KINDS, join
+from rlprof.recording.store import Batch, PartStore, SlowRow
+
+FACTS_EVERY: Final = 20  # flushes: versions and thread counts change as a program imports
+MOST_WAITING_ROWS: Final = 50_000
+
+
+class Flusher:
+    """Moves what the core measured into a store. One caller at a time: the writer thread, or `stop` after it."""
+
+    def __init__(self, store: PartStore, identity: Identity, facts: dict[str, Any], costs: dict[int, SpanCost]) -> None:
+        self.store = store
+        self.identity = identity
+        self.sampler: StackSampler | None = None
+        self.written_spans = 0
+        self._facts = facts
+        self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
+        self._totals = PathTotals()
+        self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
+        self._waiting: dict[str, list[dict[str, NDArray[Any]]]] = {}
+        self._rows = _Waiting()
+        self._memory: list[tuple[int, int, int]] = []
+        self._paths_seen = 0
+        self._lanes_seen = 0
+        self._last_ns = identity.start_ns
+        self._flushes = 0
+        self._lost = {"events_dropped": 0, "rows_dropped": 0}
+
+    def note_memory(self, at_ns: int, rss: int, device: int | None) -> None:
+        self._memory.append((at_ns, rss, -1 if device is None else device))
+
+    def warn(self, code: str, message: str, remedy: str) -> None:
+        """Put a warning into the recording."""
+        self._rows.warnings.append((code, message, remedy))
+
+    def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
+        """Drain and write. False when it could not be written, in which case nothing of it is lost yet."""
+        started_cpu = time.thread_time_ns()
+        process = self._drain(status, exit_code)
+        ok = self._write(process)
+        self._flushes += 1
+        self._reap_threads()
+        # The writer works beside the program and stops it only when both want the interpreter: the whole of it is
+        # booked as our own cost, and half of it as that figure's error.
+        _core.charge(time.thread_time_ns() - started_cpu, threading.main_thread().ident)
+        return ok
+
+    def _drain(self, status: Status, exit_code: int | None) -> dict[str, Any]:
+        now, rows, bins, opened, counters, turns, totals = _core.drain()
+        row_table = np.frombuffer(rows, layout.ROW)
+        self._totals.add(row_table, np.frombuffer(bins, layout.BIN))
+        self._add_windows(now, row_table)
+        self._add_counters(now, counters)
+        self._add_iterations(np.frombuffer(turns, layout.TURN))
+        self._add_memory()
+        self._add_samples()
+        self._add_events()
+        self._rows.open_spans = np.frombuffer(opened, layout.OPEN_SPAN).tolist()
+        self._add_names()
+        self._last_ns = now
+        return self._process_row(now, totals, status, exit_code)
+
+    def _add(self, kind: str, columns: dict[str, NDArray[Any]]) -> None:
+        self._waiting.setdefault(kind, []).append(columns)
+
+    def _add_windows(self, now: int, rows: NDArray[Any]) -> None:
+        if len(rows):
+            self._add(
+                "windows",
+                {
+                    "start_ns": np.full(len(rows), self._last_ns),
+                    "end_ns": np.full(len(rows), now),
+                    "path": rows["path"],
+                    "count": rows["count"],
+                    "total_ns": rows["total"],
+                    "self_ns": rows["own"],
+                    "charged_ns": rows["charged"],
+                    "min_ns": rows["shortest"],
+                    "max_ns": rows["longest"],
+                },
+            )
+
+    def _add_counters(self, now: int, counters: list[tuple[str, float, int]]) -> None:
+        for name, amount, calls in counters:
+            total = self._counters.setdefault(name, [len(self._counters), 0.0, 0])
+            total[1] += amount
+            total[2] += calls
+        if counters:
+            self._add(
+                "counters",
+                {
+                    "start_ns": np.full(len(counters), self._last_ns),
+                    "end_ns": np.full(len(counters), now),
+                    "counter": np.array([self._counters[name][0] for name, _, _ in counters]),
+                    "amount": np.array([amount for _, amount, _ in counters], np.float64),
+                    "calls": np.array([calls for _, _, calls in counters]),
+                },
+            )
+
+    def _add_iterations(self, turns: NDArray[Any]) -> None:
+        if len(turns):
+            self._add(
+                "iterations",
+                {"start_ns": turns["start"], "duration_ns": turns["duration"], "env_steps": turns["env_steps"]},
+            )
+
+    def _add_memory(self) -> None:
+        taken, self._memory = self._memory, []
+        if taken:
+            at, rss, device = np.array(taken, np.int64).T
+            self._add("memory", {"at_ns": at, "rss_bytes": rss, "device_bytes": device})
+
+    def _add_samples(self) -> None:
+        if self.sampler is None:
+            return
+        frames, samples = self.sampler.drain()
+        self._rows.frames += frames
+        if samples:
+            path, frame, count = np.array(samples, np.int64).T
+            self._add("samples", {"path": path, "frame": frame, "count": count})
+
+    def _add_events(self) -> None:
+        for chunk in _core.drain_events():
+            self._add("events", _event_columns(np.frombuffer(chunk, layout.EVENT)))
+        fresh, kept = _core.drain_slow_iterations()
+        for index, start, duration, elided, below, log in fresh:
+            events = _event_columns(np.frombuffer(log, layout.EVENT))
+            self._rows.slow.append(SlowRow(index, start, duration, elided, below, events))
+        self._rows.slow_kept = kept
+
+    def _add_names(self) -> None:
+        paths = _core.paths_since(self._paths_seen)
+        self._paths_seen += len(paths)
+        self._rows.paths += paths
+        lanes = _core.lanes_since(self._lanes_seen)
+        self._lanes_seen += len(lanes)
+        names = {thread.ident: thread.name for thread in threading.enumerate()}
+        for number, ident, shared, is_main in lanes:
+            name = "(further threads)" if shared else names.get(ident, f"thread {ident}")
+            self._rows.threads.append((number, name, is_main))
+
+    def _process_row(self, now: int, totals: dict[str, Any], status: Status, code: int | None) -> dict[str, Any]:
+        if self._flushes % FACTS_EVERY == 0 or status != "running":
+            self._facts.update(library_facts())
+            multiprocessing = sys.modules.get("multiprocessing.process")
+            if multiprocessing is not None:
+                self._facts["name"] = multiprocessing.current_process().name
+        recorded = totals.pop("recorded_ns")
+        lane = totals.pop("iteration_lane")
+        totals["events_dropped"] += self._lost["events_dropped"]
+        totals["rows_dropped"] = self._lost["rows_dropped"]
+        return {
+            **self.identity.row(),
+            "end_ns": now,
+            "recorded_ns": recorded,
+            "status": status,
+            "exit_code": code,
+            "facts": self._facts,
+            "costs": self._costs,
+            "losses": totals,
+            "iteration_thread": lane,
+            "wall_drift": self.identity.wall_drift(),
+        }
+
+    def _write(self, process: dict[str, Any]) -> bool:
+        batch = self._rows.batch(process)
+        batch.stats = self._totals.changed_rows()
+        batch.counters = [(number, name, amount, calls) for name, (number, amount, calls) in self._counters.items()]
+        batch.tables = {kind: join(tables, KINDS[kind]) for kind, tables in self._waiting.items()}
+        process["losses"]["spans_written"] = self._totals.spans
+        try:
+            self.store.write(batch)
+        except (sqlite3.Error, OSError, ValueError) as error:
+            if complain("write", f"cannot write the recording ({error}); training goes on, and writing is tried again"):
+                self.warn("write-failed", f"writing failed for a time: {error}", "look at the disk's free space")
+            self._bound_what_waits()
+            return False
+        self.written_spans = self._totals.spans
+        self._totals.settle()
+        self._waiting.clear()
+        self._rows = _Waiting()
+        return True
+
+    def _bound_what_waits(self) -> None:
+        """Keep memory bounded while nothing can be written: the oldest details go, totals stay whole."""
+        for kind, tables in self._waiting.items():
+            joined = join(tables, KINDS[kind])
+            size = len(next(iter(joined.values())))
+            if size > MOST_WAITING_ROWS:
+                keep = MOST_WAITING_ROWS // 2
+                self._lost["events_dropped" if kind == "events" else "rows_dropped"] += size - keep
+                joined = {name: column[-keep:] for name, column in joined.items()}
+            self._waiting[kind] = [joined]
+
+    def _reap_threads(self) -> None:
+        _core.reap(frozenset(sys._current_frames()))
+
+
+class _Waiting:
+    """Rows that are not on disk yet."""
+
+    def __init__(self) -> None:
+        self.threads: list[tuple[int, str, bool]] = []
+        self.paths: list[tuple[int, int | None, int, str, str | None, int]] = []
+        self.frames: list[tuple[int, int | None, str, str, int]] = []
+        self.open_spans: list[tuple[int, int]] = []
+        self.slow: list[SlowRow] = []
+        self.slow_kept: list[int] = []
+        self.warnings: list[tuple[str, str, str]] = []
+
+    def batch(self, process: dict[str, Any]) -> Batch:
+        return Batch(
+            process, threads=self.threads, paths=self.paths, open_spans=self.open_spans, frames=self.frames,
+            slow=self.slow, slow_kept=self.slow_kept, warnings=self.warnings,
+        )  # fmt: skip
+
+
+def _event_columns(events: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    return {"path": events["path"], "start_ns": events["start"], "duration_ns": events["duration"]}

@@ -1,0 +1,60 @@
+"""How to record: chosen once, handed on to every child process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from rlprof.model.errors import BadOption
+
+FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
+MEMORY_HZ: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When single spans are logged, in iterations: skip `wait + warmup`, log `active`, and so on `repeat` times.
+
+    `repeat` 0 means until the end.
+    """
+
+    wait: int = 0
+    warmup: int = 0
+    active: int = 1
+    repeat: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Schedule:
+        """Read `wait=2,warmup=2,active=4,repeat=1`; what is left out keeps its default."""
+        values: dict[str, int] = {}
+        for item in text.split(","):
+            name, equals, number = item.strip().partition("=")
+            if name not in cls.__slots__ or not equals or not number.isdecimal() or name in values:
+                raise BadOption(f"'{item.strip()}' does not fit a schedule: write wait=2,warmup=2,active=4,repeat=1")
+            values[name] = int(number)
+        schedule = cls(**values)
+        if schedule.active < 1:
+            raise BadOption("a schedule needs active=1 or more: it would never log anything")
+        return schedule
+
+    def as_tuple(self) -> tuple[int, int, int, int]:
+        return self.wait, self.warmup, self.active, self.repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    memory: bool = True
+    sampler_hz: float = 97.0  # no divisor of common loop rates, so that it does not march in step with them
+    schedule: Schedule | None = None
+    keep_slowest: int = 5
+    follow_children: bool = True
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Options:
+        data = json.loads(text)
+        schedule = data.pop("schedule")
+        return cls(**data, schedule=Schedule(**schedule) if schedule else None)

@@ -1,0 +1,52 @@
+"""Masking what looks like a secret before it is written anywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+MASK: Final = "***"
+
+_NAME: Final = re.compile(
+    r"(?i)(?:^|[^a-z])(?:api[-_]?key|access[-_]?key|private[-_]?key|key|token|secret|passw(?:or)?d|passwd|pwd|"
+    r"credentials?|auth|bearer|dsn|cookie|session[-_]?id)(?:$|[^a-z])"
+)
+_VALUE: Final = re.compile(
+    r"\b(?:sk|pk|ghp|gho|ghs|glpat|hf|xox[abp]|AKIA|ASIA|eyJ)[-_A-Za-z0-9.]{12,}|\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b"
+)
+_URL_PASSWORD: Final = re.compile(r"(?P<head>[a-z][a-z0-9+.-]*://[^/\s:@]*):[^/\s@]+@", re.IGNORECASE)
+
+
+def names_a_secret(name: str) -> bool:
+    """Whether an option or a variable of this name is likely to hold a secret."""
+    return bool(_NAME.search(name))
+
+
+def mask_value(value: str) -> str:
+    """The value with what has the form of a key, or a password inside an address, taken out."""
+    return _URL_PASSWORD.sub(rf"\g<head>:{MASK}@", _VALUE.sub(MASK, value))
+
+
+def mask_arguments(arguments: Sequence[str]) -> list[str]:
+    """A command line with its secrets masked: `--api-key X`, `--token=X`, `KEY=X`, and values that look like keys."""
+    masked: list[str] = []
+    hide_next = False
+    for word in arguments:
+        if hide_next and not word.startswith("-"):
+            masked.append(MASK)
+            hide_next = False
+            continue
+        name, equals, value = word.partition("=")
+        if equals and names_a_secret(name):
+            masked.append(f"{name}={MASK}" if value else word)
+            hide_next = False
+            continue
+        hide_next = word.startswith("-") and not equals and names_a_secret(word)
+        masked.append(mask_value(word))
+    return masked
+
+
+def mask_variable(name: str, value: str) -> str:
+    """An environment variable's value, masked when its name or its form gives it away."""
+    return MASK if names_a_secret(name) else mask_value(value)

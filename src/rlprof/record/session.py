@@ -1,0 +1,283 @@
+"""One recording of this process, from start to stop, and its continuation in forked children."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from rlprof import _core
+from rlprof.model.phases import PHASES
+from rlprof.model.recording import Recording, SpanCost, Status
+from rlprof.record.background import Background
+from rlprof.record.calibrate import calibrate
+from rlprof.record.children import ExportedSession, Inheritance
+from rlprof.record.complain import complain, forget
+from rlprof.record.facts import machine_facts
+from rlprof.record.flush import Flusher
+from rlprof.record.identity import Identity
+from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
+from rlprof.record.options import Options
+from rlprof.recording.place import PART_SUFFIX, parts_of
+from rlprof.recording.reader import read_connection
+from rlprof.recording.store import PartStore
+
+
+class Session:
+    """Records this process into a part of `target`, or into memory when there is no target."""
+
+    def __init__(
+        self,
+        target: Path | None,
+        options: Options,
+        *,
+        role: str = "main",
+        parent_uid: str | None = None,
+        costs: dict[int, SpanCost] | None = None,
+        managed: bool = False,
+    ) -> None:
+        self.managed = managed  # begun from outside the program, and ended there too
+        self.target = target
+        self.options = options
+        self.costs = costs
+        self._role = role
+        self._parent_uid = parent_uid
+        self._lock = threading.Lock()  # between the writer thread and a caller who wants the numbers now
+        self._exported: ExportedSession | None = None
+        self._ended = False
+
+    def start(self) -> None:
+        """Calibrate, then record. Anything that cannot be set up is said once and left out."""
+        forget()
+        _core.wipe()
+        _core.configure(phases=PHASES, keep_slowest=0)
+        self.costs = self.costs or calibrate()
+        self.identity = Identity.of_this_process(self._role, self._parent_uid)
+        self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs)
+        self._configure_core()
+        self._background = Background(self._flusher, self.options, self._flush_quietly)
+        if self.target is not None and self.options.follow_children:
+            self._exported = ExportedSession(Inheritance(str(self.target), self.options, self.identity.uid))
+        if "fork" not in self._role:
+            self.flush()  # so that a kill right at the start leaves a trace; forked workers should start quickly
+        _core.switch_on(threading.main_thread().ident)
+        self._background.start()
+
+    def _part(self) -> Path | None:
+        if self.target is None:
+            return None
+        return parts_of(self.target) / f"{self.identity.uid}{PART_SUFFIX}"
+
+    def _configure_core(self) -> None:
+        tracker = PeakTracker(PeakReader())
+
+        def memory_span(name: str, phase: str | None) -> MemorySpan:
+            return MemorySpan(tracker, name, phase)
+
+        def bad_phase(name: str, phase: object) -> None:
+            message = f"span {name!r} names the phase {phase!r}, which does not exist"
+            if complain(f"phase {phase!r}", f"{message}; it is recorded without one"):
+                self._flusher.warn("unknown-phase", message, f"phases are: {', '.join(PHASES)}")
+
+        schedule = self.options.schedule
+        _core.configure(
+            phases=PHASES,
+            schedule=schedule.as_tuple() if schedule else None,
+            keep_slowest=self.options.keep_slowest,
+            memory_span=memory_span if self.options.memory else None,
+            bad_phase=bad_phase,
+        )
+
+    def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
+        with self._lock:
+            if self._ended:
+                return True
+            self._replace_lost_file()
+            return self._flusher.flush(status, exit_code)
+
+    def _flush_quietly(self) -> None:
+        self.flush()
+
+    def _replace_lost_file(self) -> None:
+        """Someone removed the directory: put everything into a new one, unless the run was merged meanwhile."""
+        store = self._flusher.store
+        if not store.missing() or store.path is None or self.target is None or self.target.exists():
+            return
+        try:
+            store.move_to(store.path)
+        except (OSError, sqlite3.Error) as error:
+            complain("gone", f"the recording's directory was removed ({error}); training goes on")
+            return
+        complain("gone", f"the recording's directory was removed; it was made again at {store.path.parent}")
+        self._flusher.warn("directory-removed", "the recording's directory was removed during the run", "leave it be")
+
+    def snapshot(self) -> Recording:
+        """What was recorded up to now."""
+        self.flush()
+        with self._lock:
+            connection = self._flusher.store.snapshot()
+        return read_connection(connection, str(self.target or "memory"))
+
+    def save_copy(self, path: Path) -> None:
+        """Write what was recorded up to now to a file."""
+        self.flush()
+        with self._lock:
+            self._flusher.store.save_copy(path)
+
+    def reset(self) -> None:
+        """Forget what was recorded up to now and go on. Spans that are open are forgotten with it."""
+        was_on = _core.is_on()
+        self._background.close()
+        with self._lock:
+            path = self._flusher.store.path
+            self._flusher.store.close()
+            if path is not None:
+                for stale in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+                    stale.unlink(missing_ok=True)
+            _core.wipe()
+            self.identity = Identity.of_this_process(self._role, self._parent_uid)
+            self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs or {})
+            self._background = Background(self._flusher, self.options, self._flush_quietly)
+        if was_on:
+            _core.switch_on(threading.main_thread().ident)
+        self._background.start()
+
+    def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
+        """Write the rest and let go of everything that was set up."""
+        _core.switch_off()
+        self._background.close()
+        self.flush(status, exit_code)
+        with self._lock:
+            self._ended = True
+            self._flusher.store.close()
+        if self._exported is not None:
+            self._exported.withdraw()
+
+    # --- fork ---------------------------------------------------------------------------------------------------------
+
+    def before_fork(self) -> None:
+        """No thread of ours may be inside SQLite when the process is copied: its locks would be copied held."""
+        self._background.stop()
+
+    def after_fork_in_parent(self) -> None:
+        self._background.start()
+
+    def continued_in_child(self) -> Session:
+        """The session of a forked child. The parent's connection is not touched: it belongs to the parent."""
+        return Session(
+            self.target, self.options, role="fork", parent_uid=self.identity.uid, costs=self.costs, managed=True
+        )
+
+
+class ServerSession(Session):
+    """multiprocessing's fork server: it records nothing itself, but the workers it forks are recorded."""
+
+    def start(self) -> None:
+        forget()
+        _core.configure(phases=PHASES, keep_slowest=0)
+        self.costs = self.costs or calibrate()
+        self.identity = Identity.of_this_process(self._role, self._parent_uid)
+
+    def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
+        return None
+
+    def before_fork(self) -> None:
+        return None
+
+    def after_fork_in_parent(self) -> None:
+        return None
+
+    def continued_in_child(self) -> Session:
+        return Session(
+            self.target, self.options, role="forkserver", parent_uid=self._parent_uid, costs=self.costs, managed=True
+        )
+
+
+# --- the one session of this process ----------------------------------------------------------------------------------
+
+_current: Session | None = None
+_inherited: list[Session] = []  # of parent processes, kept so that nothing of theirs is ever finalised here
+_hooked = False
+
+
+def current_session() -> Session | None:
+    return _current
+
+
+def begin(session: Session) -> None:
+    """Start a session and look after it at fork and at exit."""
+    global _current, _hooked
+    session.start()
+    _current = session
+    if not _hooked:
+        _hooked = True
+        if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+            os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+        atexit.register(_at_exit)
+
+
+def end(status: Status = "completed", exit_code: int | None = None) -> None:
+    """Stop the current session, if there is one."""
+    global _current
+    session, _current = _current, None
+    if session is not None:
+        session.stop(status, exit_code)
+
+
+def _guarded(code: str, action: Any) -> None:
+    try:
+        action()
+    except Exception as error:
+        complain(code, f"{code} failed: {error!r}; the program goes on")
+
+
+def _before_fork() -> None:
+    if _current is not None:
+        _guarded("preparing a fork", _current.before_fork)
+
+
+def _after_in_parent() -> None:
+    if _current is not None:
+        _guarded("going on after a fork", _current.after_fork_in_parent)
+
+
+def _after_in_child() -> None:
+    _guarded("recording a forked process", _continue_in_child)
+
+
+def _continue_in_child() -> None:
+    global _current
+    session, _current = _current, None
+    if session is None:
+        return
+    _inherited.append(session)
+    _core.wipe()
+    if not session.options.follow_children or session.target is None:
+        return
+    begin(session.continued_in_child())
+    # A worker of multiprocessing leaves by os._exit, past atexit; its own finalisers are what runs last.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(_current, lambda _: util.Finalize(None, end, exitpriority=-1000))
+
+
+def _at_exit() -> None:
+    """The program is over. A second Ctrl-C may come right now: what is written stays, the rest is let go."""
+    try:
+        end(_how_it_ended())
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        complain("exit", f"the recording could not be finished: {error!r}")
+
+
+def _how_it_ended() -> Status:
+    """The interpreter notes an error that nobody caught before it runs the exit handlers."""
+    error = getattr(sys, "last_value", None)
+    if error is None:
+        return "completed"
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
