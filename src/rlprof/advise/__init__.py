@@ -1,0 +1,1 @@
+"""From numbers to findings: one rule, one function, one page of docs."""

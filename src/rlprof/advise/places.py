@@ -1,0 +1,41 @@
+"""Which lines of stack samples a user wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from rlprof.model.recording import Frame
+
+#: Installed packages, the standard library on any platform, and what has no file. The recording may come from
+#: another machine, so paths are told apart by their shape and not by where this interpreter lies.
+_NOT_THE_USERS: Final = re.compile(
+    r"(^<)"
+    r"|([\\/](site|dist)-packages[\\/])"
+    r"|([\\/]lib(64)?[\\/]python\d+(\.\d+)?t?[\\/])"
+    r"|([\\/]python[\d.\-]*[\\/]lib[\\/])"
+    r"|([\\/]python\d+\.zip[\\/])",
+    re.IGNORECASE,
+)
+
+#: Deeper stacks than this do not occur; a damaged file could hold a chain without end.
+_DEEPEST: Final = 10_000
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's own."""
+    return bool(file) and _NOT_THE_USERS.search(file) is None
+
+
+def users_frame(frames: Mapping[int, Frame], leaf: int) -> Frame | None:
+    """The innermost frame the user wrote, from a sample's leaf towards its callers."""
+    identity: int | None = leaf
+    for _ in range(_DEEPEST):
+        frame = frames.get(identity) if identity is not None else None
+        if frame is None:
+            return None
+        if is_users(frame.file):
+            return frame
+        identity = frame.parent
+    return None

@@ -1,0 +1,1 @@
+"""The rules. Each module has one function that returns findings, or nothing on a healthy program."""

@@ -1,0 +1,1 @@
+"""From a Recording to numbers: pure functions, one question per module."""

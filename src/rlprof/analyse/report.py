@@ -1,0 +1,51 @@
+"""From a Recording to a Report without findings: the passes, in the order in which they need each other."""
+
+from __future__ import annotations
+
+from rlprof.analyse.bottlenecks import bottlenecks_of
+from rlprof.analyse.facts import run_entry
+from rlprof.analyse.iterations import slowest_iterations
+from rlprof.analyse.ledger import Account, open_account
+from rlprof.analyse.memory import memory_of
+from rlprof.analyse.operations import operations_of
+from rlprof.analyse.processes import process_entries
+from rlprof.analyse.sampling import sampling_of
+from rlprof.analyse.throughput import iterating_process, throughput_of
+from rlprof.analyse.warnings import losses_of, warnings_of
+from rlprof.model.recording import Recording
+from rlprof.model.report import SCHEMA, Report, SlowestIteration
+
+
+def build_report(recording: Recording) -> Report:
+    """All numbers of a recording. `findings` is empty: advice is given on top of this report."""
+    accounts = tuple(open_account(process) for process in recording.processes)
+    wall_seconds = accounts[0].wall_seconds
+    throughput = throughput_of(recording, wall_seconds)
+    processes = process_entries(accounts, throughput.env_steps)
+    main = processes[0]
+    operations = tuple(operation for account in accounts for operation in operations_of(account))
+    return Report(
+        schema=SCHEMA,
+        run=run_entry(recording, wall_seconds, processes),
+        throughput=throughput,
+        ledger=main.ledger,
+        phases=main.phases,
+        sampling=sampling_of(main.phases, wall_seconds),
+        operations=operations,
+        bottlenecks=bottlenecks_of(operations, {a.process.id: a.wall_seconds for a in accounts}),
+        findings=(),
+        regimes=(),
+        whatif=(),
+        memory=memory_of(recording),
+        device=None,
+        slow_iterations=_slow_iterations(recording, accounts),
+        losses=losses_of(recording),
+        warnings=warnings_of(recording, accounts),
+        recording=recording.source,
+    )
+
+
+def _slow_iterations(recording: Recording, accounts: tuple[Account, ...]) -> tuple[SlowestIteration, ...]:
+    turning = iterating_process(recording)
+    account = next((account for account in accounts if account.process is turning), None)
+    return slowest_iterations(account, recording.main.start_ns) if account is not None else ()

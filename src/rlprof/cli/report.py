@@ -1,0 +1,119 @@
+"""`rlprof report`: make a report from a recording."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import click
+
+from rlprof.advise.report import complete_report
+from rlprof.model.clean import clean_text
+from rlprof.model.errors import BadOption, RlprofError
+from rlprof.model.report import Report
+from rlprof.recording import open_recording
+
+EPILOG = """\b
+Examples:
+  rlprof report rlprof-runs/train-20260105-101500.rlprof
+  rlprof report run.rlprof --json report.json --markdown report.md
+  rlprof report run.rlprof --json - | jq .throughput.sps
+  rlprof report run.rlprof --text - | less
+
+A run that was killed, or is still going, is read from its directory of parts in the same way."""
+
+OUTPUT = click.Path(dir_okay=False, allow_dash=True)
+
+
+@click.command(epilog=EPILOG, short_help="Make a report from a recording.")
+@click.argument("recording", type=click.Path())
+@click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the report as JSON; - is stdout.")
+@click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
+@click.option("--text", "text_file", metavar="FILE", type=OUTPUT, help="Write it as plain text, in full; - is stdout.")
+def report(recording: str, json_file: str | None, markdown_file: str | None, text_file: str | None) -> None:
+    """Make a report from RECORDING, a .rlprof file or the directory of a run that did not end.
+
+    Without an option it goes to the terminal. Every number is computed from the recording anew.
+    """
+    outputs = [
+        (file, render)
+        for file, render in ((json_file, _json), (markdown_file, _markdown), (text_file, _text))
+        if file is not None
+    ]
+    try:
+        _refuse_own_input(recording, [file for file, _ in outputs])
+        found = complete_report(open_recording(recording))
+        for file, render in outputs:
+            write_output(file, render(found))
+        if not outputs:
+            _draw(found)
+    except RlprofError as error:
+        click.echo(f"rlprof: {clean_text(str(error), 1000)}", err=True)
+        sys.exit(error.exit_code)
+
+
+def _json(found: Report) -> str:
+    from rlprof.render.json import render_json
+
+    return render_json(found)
+
+
+def _markdown(found: Report) -> str:
+    from rlprof.render.markdown import render_markdown
+
+    return render_markdown(found)
+
+
+def _text(found: Report) -> str:
+    from rlprof.render.text import render_text
+
+    return render_text(found)
+
+
+def _draw(found: Report) -> None:
+    from rich.console import Console
+
+    from rlprof.render.terminal import render_terminal
+
+    render_terminal(found, Console())
+
+
+def _refuse_own_input(recording: str, files: list[str]) -> None:
+    for file in files:
+        if file != "-" and os.path.realpath(file) == os.path.realpath(recording):
+            raise BadOption(f"{file} is the recording itself: name another file for the report")
+
+
+def write_output(file: str, text: str) -> None:
+    """Write a whole file or none: a report that was there stays until the new one is complete."""
+    if file == "-":
+        _to_stdout(text)
+        return
+    target = Path(os.path.realpath(file))  # a link keeps pointing where it points
+    try:
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            target.write_text(text, encoding="utf-8")  # a pipe or a device cannot be replaced
+        else:
+            _replace(target, text)
+    except OSError as error:
+        raise BadOption(f"cannot write {file}: {error.strerror or error}") from error
+
+
+def _replace(target: Path, text: str) -> None:
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(draft, "x", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.replace(draft, target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _to_stdout(text: str) -> None:
+    from rlprof.render.terminal import encodable
+
+    sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
+    sys.stdout.flush()

@@ -1,0 +1,144 @@
+"""`rlprof run`: record a training program without changing it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from rlprof.cli.supervise import end_like, supervise
+from rlprof.cli.watch import SummaryWatch
+from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
+from rlprof.model.recording import Status
+from rlprof.record.children import Inheritance, environment_for
+from rlprof.record.options import Options, Schedule
+from rlprof.record.secrets import mask_arguments
+from rlprof.recording import open_recording
+from rlprof.recording.merge import merge
+from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
+from rlprof.recording.runfile import Run, write_run
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m MODULE` does.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}/NAME-DATE].")
+@click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
+@click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
+@click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
+@click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
+@click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
+@click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
+@click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
+def run(  # noqa: PLR0917 (click passes options by name)
+    module: str | None,
+    out: Path | None,
+    overwrite: bool,
+    memory: bool,
+    sampler_hz: float,
+    schedule: str | None,
+    summary_every: int | None,
+    summary_seconds: float | None,
+    quiet: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Record a Python program, then print where its time went.
+
+    The program runs as it would without rlprof: same arguments, streams, signals and exit code. Options of rlprof
+    come before the script, everything behind it is the program's. Child processes are recorded too.
+
+    \b
+    rlprof run train.py --envs 8
+    rlprof run -m mypackage.train --seed 1
+    rlprof run --out before.rlprof --summary-seconds 10 train.py
+    rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
+    """
+    words = _python_words(module, command)
+    options = Options(memory=memory, sampler_hz=sampler_hz, schedule=Schedule.parse(schedule) if schedule else None)
+    if overwrite and out is not None:
+        out.unlink(missing_ok=True)
+    target = claim(out or default_target(module or command[0]), numbered=out is None)
+    record = Run(tuple(mask_arguments(["rlprof", "run", *sys.argv[2:]])), time.time(), "running")
+    write_run(parts_of(target), record)
+    watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
+    environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
+    code = supervise([sys.executable, *words], environment, watch, 0.5)
+    _finish(target, record.ended(_status(code), code), quiet)
+    end_like(code)
+
+
+def _python_words(module: str | None, command: tuple[str, ...]) -> list[str]:
+    """What comes after `python` on the user's behalf."""
+    if module is not None:
+        return ["-m", module, *command]
+    if not command:
+        raise BadOption("which program? For example: rlprof run train.py --its-own-options")
+    if command[0].startswith("-"):
+        raise BadOption(f"rlprof run has no option {command[0]}; options of the program come behind its script")
+    script = Path(command[0])
+    if not script.exists():
+        hint = f"; for a module: rlprof run -m {command[0]}" if not script.suffix else ""
+        raise BadOption(f"there is no script {command[0]}{hint}")
+    if script.is_dir() and not (script / "__main__.py").exists():
+        raise BadOption(f"{command[0]} is a directory without a __main__.py")
+    return list(command)
+
+
+def _status(code: int) -> Status:
+    if code == 0:
+        return "completed"
+    if code in (-2, 130):
+        return "interrupted"
+    return "killed" if code < 0 else "failed"
+
+
+def _finish(target: Path, record: Run, quiet: bool) -> None:
+    """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
+    try:
+        write_run(parts_of(target), record)
+        open_recording(parts_of(target))  # says it if there is nothing to merge
+        merged = merge(target)
+    except EmptyRecording:
+        _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
+        _remove_empty(target)
+        return
+    except (RlprofError, OSError) as error:
+        _say(f"the recording could not be finished ({error}); its parts are in {parts_of(target)}")
+        return
+    if quiet:
+        _say(f"recorded into {_short(merged)}")
+        return
+    try:
+        _show(merged)
+    except Exception as error:  # a fault of ours in the report must not look like one of the program
+        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(merged)}")
+
+
+def _show(merged: Path) -> None:
+    from rich.console import Console
+
+    from rlprof.advise.report import complete_report
+    from rlprof.render.terminal import render_terminal
+
+    # To stderr: what the program prints on stdout may be piped into something.
+    render_terminal(complete_report(open_recording(_short(merged))), Console(stderr=True))
+
+
+def _remove_empty(target: Path) -> None:
+    import shutil
+
+    shutil.rmtree(parts_of(target), ignore_errors=True)
+
+
+def _short(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def _say(text: str) -> None:
+    click.echo(f"rlprof: {text}", err=True)

@@ -1,0 +1,48 @@
+"""Short tables while the program runs, read from its recording as it grows; the program does nothing for them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from rlprof.analyse.throughput import ENV_STEPS, counter_total
+from rlprof.model.errors import RlprofError
+from rlprof.recording import open_recording
+from rlprof.recording.place import parts_of
+
+
+class SummaryWatch:
+    """Prints a summary whenever enough env steps or seconds have gone by since the last one."""
+
+    def __init__(self, target: Path, every_steps: int | None, every_seconds: float | None) -> None:
+        self._parts = parts_of(target)
+        self._every_steps = every_steps
+        self._every_seconds = every_seconds
+        self._next_steps = every_steps
+        self._next_time = time.monotonic() + (every_seconds or 0.0)
+
+    def __call__(self) -> None:
+        due = self._every_seconds is not None and time.monotonic() >= self._next_time
+        if not due and self._next_steps is None:
+            return
+        try:
+            self._look(due)
+        except RlprofError:
+            return  # nothing is written yet
+
+    def _look(self, due: bool) -> None:
+        recording = open_recording(self._parts)
+        steps = counter_total(recording, ENV_STEPS) or 0.0
+        reached = self._next_steps is not None and steps >= self._next_steps
+        if not due and not reached:
+            return
+        from rlprof.analyse.report import build_report
+        from rlprof.render.summary import render_summary
+
+        click.echo(render_summary(build_report(recording)), err=True)
+        if self._every_seconds is not None:
+            self._next_time = time.monotonic() + self._every_seconds
+        if self._every_steps is not None:
+            self._next_steps = (int(steps) // self._every_steps + 1) * self._every_steps

@@ -1,0 +1,1 @@
+"""From a Report to something a person or a program reads. Draws, never computes."""

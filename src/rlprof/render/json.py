@@ -1,0 +1,41 @@
+"""The report as JSON: the stable contract that report.schema.json describes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib.resources import files
+from typing import Any
+
+from rlprof.model.report import Report
+
+
+def render_json(report: Report) -> str:
+    """The whole report. Never NaN or Infinity, and only text that every JSON parser takes."""
+    return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema the report is held to."""
+    text = files("rlprof.render").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {_text(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return _text(value) if isinstance(value, str) else value
+
+
+def _text(value: str) -> str:
+    """Half of a surrogate pair is no character: parsers refuse it, so it is spelled out."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,223 @@
+"""The report for a pull request: tables, and names that can neither break them nor call anybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from rlprof.model.clean import clean_text
+from rlprof.model.report import Finding, Report
+from rlprof.model.units import (
+    format_count,
+    format_duration,
+    format_megabytes,
+    format_percent,
+    format_rate,
+    format_ratio,
+    three_digits,
+)
+from rlprof.render.bars import bar
+from rlprof.render.columns import columns_with_data
+from rlprof.render.iterations import comparable, stands_out
+
+TOP_OPERATIONS: Final = 25
+TOP_ITERATIONS: Final = 5
+TOP_PROCESSES: Final = 12
+_BAR_WIDTH: Final = 20
+_PUNCTUATION: Final = re.compile(r"([\\`*_\[\]<>|~$&])")
+
+
+def render_markdown(report: Report) -> str:
+    """The report in GitHub's dialect."""
+    return "\n".join(line for section in _SECTIONS for line in section(report)) + "\n"
+
+
+def escape(text: str, limit: int = 600) -> str:
+    """Prose in which nothing from the program is markup, a mention or a reference."""
+    shown = _PUNCTUATION.sub(r"\\\1", clean_text(text, limit))
+    return re.sub(r"([@#])", r"\1<!-- -->", shown)  # @name would notify a person, #12 would link an issue
+
+
+def code(text: str, *, cell: bool = False) -> str:
+    """A name as code. In a table the bar would end the cell even here, so it is escaped there."""
+    shown = clean_text(text) or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
+    padded = f" {shown} " if shown.startswith("`") or shown.endswith("`") else shown
+    return fence + (padded.replace("|", "\\|") if cell else padded) + fence
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> Iterator[str]:
+    """A table whose first `names` columns are text and whose others are figures."""
+    yield f"| {' | '.join(titles)} |"
+    yield f"| {' | '.join('---' if index < names else '---:' for index in range(len(titles)))} |"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _head(report: Report) -> Iterator[str]:
+    run = report.run
+    yield f"## rlprof: {code(run.command or '(no command)')}"
+    yield ""
+    machine = [
+        f"Python {run.python}" if run.python else None,
+        f"torch {run.torch}" if run.torch else None,
+        run.cpu,
+        f"{run.cores} cores" if run.cores else None,
+        run.gpu,
+    ]
+    parts = [run.status, format_duration(run.wall_seconds), *(escape(part, 80) for part in machine if part)]
+    yield " · ".join(parts)
+    yield ""
+
+
+def _throughput(report: Report) -> Iterator[str]:
+    figures = report.throughput
+    if figures.env_steps is None:
+        return
+    yield f"**{format_rate(figures.sps)}** overall" + (
+        f", **{format_rate(figures.sps_steady)}** once warm" if figures.sps_steady is not None else ""
+    )
+    yield ""
+    rows = [
+        ("env steps", format_count(figures.env_steps)),
+        ("episodes", format_count(figures.episodes)),
+        ("iterations", format_count(figures.iterations)),
+        ("updates", format_count(figures.updates)),
+        ("collecting", format_duration(report.sampling.collect_seconds)),
+        ("training", format_duration(report.sampling.train_seconds)),
+        ("memory peak", format_megabytes(report.memory.rss_peak_mb)),
+        ("device memory peak", format_megabytes(report.memory.gpu_peak_mb)),
+    ]
+    shown = [row for row in rows if row[1] != "-"]
+    yield from _table([name for name, _ in shown], [[value for _, value in shown]], names=0)
+
+
+def _ledger(report: Report) -> Iterator[str]:
+    wall = report.ledger.wall_seconds
+    rest = (
+        ("unattributed", report.ledger.unattributed_seconds),
+        ("rlprof overhead", report.ledger.overhead_seconds),
+    )
+    rows = [
+        [
+            code(entry.phase, cell=True),
+            bar(entry.share, _BAR_WIDTH),
+            format_duration(entry.seconds),
+            format_percent(entry.share),
+            format_count(entry.calls),
+        ]
+        for entry in sorted(report.phases, key=lambda entry: entry.seconds, reverse=True)
+    ]
+    for name, seconds in rest:
+        share = seconds / wall if wall > 0 else 0.0
+        rows.append([name, bar(share, _BAR_WIDTH), format_duration(seconds), format_percent(share), ""])
+    rows.append(["**wall clock**", "", f"**{format_duration(wall)}**", "**100.0%**", ""])
+    yield "### Where the time went"
+    yield ""
+    yield from _table(["phase", "", "time", "share", "calls"], rows, names=2)
+
+
+def _operations(report: Report) -> Iterator[str]:
+    shown = report.operations[:TOP_OPERATIONS]
+    if not shown:
+        return
+    several = len(report.run.processes) > 1
+    columns = columns_with_data(shown)
+    rows = []
+    for operation in shown:
+        name = code(" / ".join(operation.path), cell=True) + (" …" if operation.open else "")
+        who = [str(operation.process)] if several else []
+        labels = ", ".join(operation.labels)
+        rows.append([name, labels, *who, *(column.cell(operation) for column in columns)])
+    titles = ["operation", "", *(["process"] if several else []), *(column.title for column in columns)]
+    yield "### Operations"
+    yield ""
+    yield from _table(titles, rows, names=2)
+    more = len(report.operations) - len(shown)
+    if more:
+        yield f"{more} more in the recording."
+        yield ""
+
+
+def _findings(report: Report) -> Iterator[str]:
+    if report.findings:
+        yield "### Findings"
+        yield ""
+        for finding in report.findings:
+            yield from _finding(finding)
+        yield ""
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"- **{finding.severity}: {escape(finding.title)}** (at most {format_ratio(finding.gain.high)} faster)"
+    for place in finding.where:
+        yield f"  - {code(f'{place.file}:{place.line}')} {code(place.function)}"
+    yield f"  - cure: {escape(finding.cure, 1000)}"
+    yield f"  - verify: {code(finding.verify)}"
+
+
+def _slow_iterations(report: Report) -> Iterator[str]:
+    found = [slow for slow in comparable(report) if stands_out(slow)]
+    if not found:
+        return
+    rows = [
+        [
+            format_count(slow.index),
+            format_duration(slow.t),
+            format_duration(slow.seconds),
+            three_digits(slow.times_median) if slow.times_median is not None else "",
+        ]
+        for slow in found[:TOP_ITERATIONS]
+    ]
+    yield "### Slowest iterations"
+    yield ""
+    yield from _table(["iteration", "at", "took", "x median"], rows, names=0)
+
+
+def _processes(report: Report) -> Iterator[str]:
+    entries = report.run.processes
+    if len(entries) < 2:
+        return
+    rows = [
+        [
+            code(entry.role, cell=True),
+            entry.status,
+            str(entry.id),
+            str(entry.pid),
+            format_duration(entry.wall_seconds),
+            format_duration(entry.ledger.attributed_seconds),
+            format_duration(entry.ledger.unattributed_seconds),
+            format_duration(entry.ledger.overhead_seconds),
+        ]
+        for entry in entries[:TOP_PROCESSES]
+    ]
+    titles = ["process", "status", "id", "pid", "wall", "in phases", "unattributed", "overhead"]
+    yield "### Processes"
+    yield ""
+    yield from _table(titles, rows, names=2)
+    more = len(entries) - len(rows)
+    if more:
+        yield f"{more} more in the recording."
+        yield ""
+
+
+def _warnings(report: Report) -> Iterator[str]:
+    lost = {kind: number for kind, number in report.losses.items() if number}
+    if lost:
+        yield "Losses: " + ", ".join(f"{format_count(number)} {escape(kind)}" for kind, number in lost.items())
+        yield ""
+    if report.warnings:
+        yield "### Warnings"
+        yield ""
+        for warning in report.warnings:
+            yield f"- **{escape(warning.code)}**: {escape(warning.message)}. Remedy: {escape(warning.remedy)}"
+        yield ""
+
+
+def _foot(report: Report) -> Iterator[str]:
+    yield f"Recording: {code(report.recording)}"
+
+
+_SECTIONS: Final = (_head, _throughput, _ledger, _operations, _findings, _slow_iterations, _processes, _warnings, _foot)

@@ -1,0 +1,124 @@
+"""`unattributed-high` speaks on evidence and is silent on a healthy program."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlprof.advise.places import is_users
+from rlprof.advise.report import complete_report
+from rlprof.model.report import Finding
+from support.examples import ppo_recording
+from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span
+
+MINE = FrameSpec("relabel", "/home/ann/project/goals.py", 57)
+CALLER = FrameSpec("main", "/home/ann/project/train.py", 210)
+LIBRARY = FrameSpec("dumps", "/usr/lib/python3.11/json/__init__.py", 231)
+
+
+def findings(builder: RecordingBuilder) -> tuple[Finding, ...]:
+    return complete_report(builder.build()).findings
+
+
+def half_unattributed(seconds: float = 100.0) -> RecordingBuilder:
+    half = seconds / 2
+    return a_recording(seconds=seconds).spans(iteration(span("env.step", self_seconds=half), self_seconds=half))
+
+
+def test_a_healthy_program_is_left_in_peace() -> None:
+    assert complete_report(ppo_recording()).findings == ()
+
+
+def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
+    (finding,) = findings(half_unattributed().sample("iteration", 80, CALLER, MINE).sample("iteration", 20, CALLER))
+    assert finding.rule == "unattributed-high"
+    assert [(place.file, place.line) for place in finding.where] == [(MINE.file, 57), (CALLER.file, 210)]
+    assert finding.gain.low == 1.0
+    assert finding.gain.high == pytest.approx(2.0)
+    assert finding.evidence["samples"] == 100
+    assert finding.evidence["lines"][0]["estimated_seconds"] == pytest.approx(40.0)
+    assert "goals.py:57" in finding.cure
+    assert 'rlprof.profile("relabel"' in finding.cure
+    assert finding.verify == "rlprof run train.py --envs 8"
+    assert not finding.changes_learning
+
+
+def test_the_gain_is_bounded_by_what_the_named_lines_took() -> None:
+    builder = half_unattributed().sample("iteration", 50, MINE).sample("iteration", 50, LIBRARY)
+    (finding,) = findings(builder)
+    assert finding.gain.high == pytest.approx(100 / 75)
+
+
+def test_library_frames_lead_to_the_line_that_called_them() -> None:
+    (finding,) = findings(half_unattributed().sample("iteration", 50, CALLER, MINE, LIBRARY, LIBRARY))
+    assert finding.where[0].line == MINE.line
+
+
+def test_time_in_no_span_at_all_counts_with_that_of_iterations() -> None:
+    builder = a_recording(seconds=100.0).spans(iteration(span("env.step", self_seconds=60.0), self_seconds=20.0))
+    (finding,) = findings(builder.sample("", 15, CALLER).sample("iteration", 15, MINE))
+    assert finding.evidence["samples"] == 30
+
+
+def test_without_any_span_the_bound_stays_finite() -> None:
+    builder = a_recording(seconds=100.0).spans()
+    (finding,) = findings(builder.sample("", 100, CALLER))
+    assert finding.gain.high <= 100.0
+
+
+@pytest.mark.parametrize(
+    "builder",
+    [
+        pytest.param(half_unattributed().sample("iteration", 19, MINE), id="too few samples"),
+        pytest.param(half_unattributed(1.8).sample("iteration", 90, MINE), id="less than a second"),
+        pytest.param(half_unattributed().sample("env.step", 90, MINE), id="samples in a span only"),
+        pytest.param(half_unattributed().sample("iteration", 90, LIBRARY), id="no line of the user's"),
+        pytest.param(half_unattributed(), id="no sampler"),
+        pytest.param(
+            a_recording(seconds=100.0).spans(span("env.step", self_seconds=90.0)).sample("", 90, MINE), id="a tenth"
+        ),
+    ],
+)
+def test_it_is_silent_where_it_cannot_know_or_it_does_not_matter(builder: RecordingBuilder) -> None:
+    assert findings(builder) == ()
+
+
+def test_samples_of_other_threads_say_nothing_about_the_lane() -> None:
+    builder = half_unattributed()
+    builder.spans(span("prefetch", self_seconds=1.0), thread="prefetch")
+    other_root = max(path.id for path in builder.paths.values() if path.name == "")
+    builder.sample("iteration", 10, MINE)
+    builder.sample_rows.append((other_root, 1, 500))
+    assert findings(builder) == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "verify"),
+    [
+        (("python", "train.py"), "rlprof run train.py"),
+        (("/usr/bin/python3.11", "-m", "mine.train"), "rlprof run -m mine.train"),
+        (("rlprof", "run", "train.py"), "rlprof run train.py"),
+        ((), "rlprof run SCRIPT"),
+    ],
+)
+def test_the_command_to_verify_runs_the_same_program(command: tuple[str, ...], verify: str) -> None:
+    builder = a_recording(seconds=100.0, command=command).spans(span("env.step", self_seconds=50.0))
+    assert findings(builder.sample("", 50, MINE))[0].verify == verify
+
+
+@pytest.mark.parametrize(
+    ("file", "users"),
+    [
+        ("/home/ann/project/train.py", True),
+        ("train.py", True),
+        ("C:\\work\\train.py", True),
+        ("/home/ann/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", False),
+        ("/usr/lib/python3/dist-packages/numpy/core.py", False),
+        ("/usr/local/lib/python3.11/threading.py", False),
+        ("C:\\Python311\\Lib\\threading.py", False),
+        ("<frozen importlib._bootstrap>", False),
+        ("<string>", False),
+        ("", False),
+    ],
+)
+def test_a_users_file_is_told_from_libraries_by_its_path(file: str, users: bool) -> None:
+    assert is_users(file) is users
