@@ -1,5 +1,6 @@
 """The one compiled module. Everything else about the package stands in pyproject.toml."""
 
+import glob
 import os
 
 from Cython.Build import cythonize
@@ -8,6 +9,7 @@ from setuptools import Extension, setup
 core = Extension(
     "rlprof._core",
     ["src/rlprof/_core.pyx"],
+    depends=glob.glob("src/rlprof/core/*.pxi"),
     extra_compile_args=["-O2"] if os.name == "posix" else [],  # other compilers are told to optimise by setuptools
 )
 

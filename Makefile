@@ -1,0 +1,64 @@
+# Each target makes .venv and installs what it needs; a second run finds a stamp and starts at once.
+#   make demo    profile a CartPole PPO and leave its report in demo-report/
+#   make test    lint, then every test but the long campaigns
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+BIN := .venv/bin
+INSTALLED_FROM := pyproject.toml setup.py constraints.txt scripts/setup.sh src/rlprof/_core.pyx $(wildcard src/rlprof/core/*.pxi)
+DEMO := demo-report
+DEMO_ITERATIONS := 120
+LINTED := src tests examples benchmarks setup.py
+
+.PHONY: help demo test lint pytest slow bench wheel clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+
+demo: .venv/.for-demo ## profile a real CartPole PPO; report files in demo-report/
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@$(BIN)/rlprof run --out $(DEMO)/cartpole.rlprof examples/cartpole_ppo.py --iterations $(DEMO_ITERATIONS)
+	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --text $(DEMO)/report.txt
+	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --json $(DEMO)/report.json
+	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --markdown $(DEMO)/report.md
+	@echo
+	@echo "Look at: $(DEMO)/report.txt  $(DEMO)/report.md  $(DEMO)/report.json"
+
+test: lint pytest ## lint, then all tests but the campaigns marked slow
+
+pytest: .venv/.for-test
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: .venv/.for-test ## ruff check, ruff format --check, mypy
+	@$(BIN)/ruff check $(LINTED)
+	@$(BIN)/ruff format --check $(LINTED)
+	@$(BIN)/mypy
+
+slow: .venv/.for-test ## the long campaigns (tests marked slow)
+	@$(BIN)/python -m pytest -m slow --timeout 3600 $(PYTEST_ARGS)
+
+bench: .venv/.for-bench ## every benchmark: rlprof's own cost, accuracy, scale (BENCH_ARGS=--quick for a look)
+	@$(BIN)/python benchmarks/run_all.py $(BENCH_ARGS)
+
+wheel: .venv/.for-wheel ## a wheel in dist/, built in isolation
+	@rm -rf build/lib* build/bdist*
+	@$(BIN)/python -m pip wheel -qq --disable-pip-version-check --constraint constraints.txt --no-deps -w dist .
+	@ls dist/*.whl
+
+clean: ## remove what was made: .venv, build, dist, caches, reports
+	rm -rf .venv build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	find src -name '*.so' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Stamps: when one of these files changes, the next run installs anew (and so compiles _core again).
+.venv/.for-wheel: REQUIREMENTS :=
+.venv/.for-demo:  REQUIREMENTS := -e '.[examples]'
+.venv/.for-test:  REQUIREMENTS := -e '.[dev,examples]'
+.venv/.for-test:  ALSO := .venv/.for-demo
+.venv/.for-bench: REQUIREMENTS := -e . -r benchmarks/requirements.txt
+.venv/.for-bench: benchmarks/requirements.txt
+.venv/.for-%: $(INSTALLED_FROM)
+	@scripts/setup.sh $(REQUIREMENTS)
+	@touch $@ $(ALSO)

@@ -1,0 +1,47 @@
+# The tree of paths: a node for each chain of labels in each thread.
+
+cdef Node *new_node(Node *parent, uint32_t label, uint32_t lane) noexcept:
+    global node_count
+    cdef Node *node
+    if node_count >= MAX_NODES:
+        return NULL
+    node = <Node *>calloc(1, sizeof(Node))
+    if node == NULL:
+        return NULL
+    node.parent = parent
+    node.id = node_count
+    node.label = label
+    node.lane = lane
+    nodes[node_count] = node
+    node_count += 1
+    return node
+
+
+cdef inline uint32_t slot_of(uint32_t parent, uint32_t label) noexcept:
+    return ((parent * <uint32_t>2654435761u) ^ (label * <uint32_t>2246822519u)) & (TABLE - 1)
+
+
+cdef Node *find_child(Node *node, uint32_t label) noexcept:
+    cdef uint32_t slot = slot_of(node.id, label)
+    cdef Node *child
+    cdef Lane *lane
+    while children[slot] != NULL:
+        child = children[slot]
+        if child.parent == node and child.label == label:
+            node.seen_label = label
+            node.seen_child = child
+            return child
+        slot = (slot + 1) & (TABLE - 1)
+    # A few places stay free so that every thread can still get its root and its "(more paths)".
+    if label != MORE_LABEL.id and node_count >= MAX_NODES - 2 * MAX_LANES:
+        lane = &lanes[node.lane]
+        if lane.more == NULL:
+            lane.more = new_node(lane.root, MORE_LABEL.id, node.lane)
+        return lane.more if lane.more != NULL else node
+    child = new_node(node, label, node.lane)
+    if child == NULL:
+        return node
+    children[slot] = child
+    node.seen_label = label
+    node.seen_child = child
+    return child

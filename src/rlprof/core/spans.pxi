@@ -1,0 +1,172 @@
+# Spans: opening and closing, in order and out of it.
+
+cdef class _Itself:
+    """A descriptor that gives the instance: the interpreter then calls the span itself on entry and on exit.
+
+    Binding two methods per `with` would cost as much as the rest of a span.
+    """
+
+    def __get__(self, instance, owner):
+        return _unbound_step if instance is None else instance
+
+
+def _unbound_step(span, *args):
+    return span(*args)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(256)
+cdef class Span:
+    """One timed stretch of work. `with` calls it with nothing on entry and with three arguments on exit."""
+
+    cdef Label label
+    cdef uint32_t opened
+
+    __enter__ = _Itself()
+    __exit__ = _Itself()
+
+    def __call__(self, *args):
+        if args:
+            close_span(self)
+            return None
+        open_span(self)
+        return self
+
+    def __dealloc__(self):
+        if self.opened:
+            abandon(<PyObject *>self)
+
+
+cdef int open_span(Span span) except -1:
+    cdef ThreadRecord *record = here()
+    cdef Node *node = innermost(record)
+    cdef Node *child
+    cdef Frame *frame
+    cdef int64_t t
+    cdef bint folded = False
+    global spans_folded
+    if node.seen_label == span.label.id and node.seen_child != NULL:
+        child = node.seen_child
+    elif record.current.depth >= MAX_DEPTH:
+        child = node
+        folded = True
+        spans_folded += 1
+    else:
+        child = find_child(node, span.label.id)
+    t = now()
+    book_on(node, record, t)
+    frame = push(record, child, <PyObject *>span, t)
+    if frame != NULL:
+        frame.folded = folded
+        span.opened += 1
+    return 0
+
+
+cdef int close_span(Span span) except -1:
+    cdef int64_t t = now()
+    cdef ThreadRecord *record
+    cdef Frame *frame
+    global exits_unmatched
+    if not span.opened:
+        exits_unmatched += 1
+        return 0
+    record = here()
+    if record.current.depth > 0:
+        frame = &record.current.frames[record.current.depth - 1]
+        if frame.span == <PyObject *>span:
+            book_on(frame.node, record, t)
+            span.opened -= 1
+            record.current.depth -= 1
+            finish(record, frame, t)
+            return 0
+    if not close_elsewhere(record, <PyObject *>span, t):
+        exits_unmatched += 1
+    span.opened -= 1
+    return 0
+
+
+cdef bint close_in_stack(ThreadRecord *record, Stack *stack, PyObject *span, int64_t t, bint counts) noexcept:
+    """Take the newest frame of `span` out of a stack, wherever it lies in it."""
+    cdef int i = stack.depth - 1
+    cdef Frame frame
+    while i >= 0:
+        if stack.frames[i].span == span:
+            book(record, t)
+            frame = stack.frames[i]
+            memmove(&stack.frames[i], &stack.frames[i + 1], (stack.depth - 1 - i) * sizeof(Frame))
+            stack.depth -= 1
+            if counts:
+                finish(record, &frame, t)
+            return True
+        i -= 1
+    return False
+
+
+cdef bint close_elsewhere(ThreadRecord *first, PyObject *span, int64_t t, bint counts=True) noexcept:
+    """Close a span that is not the innermost one here: out of order, in another task, or in another thread."""
+    cdef ThreadRecord *record = first
+    cdef Stack *stack
+    if first != NULL and close_in_stack(first, first.current, span, t, counts):
+        return True
+    record = records
+    while record != NULL:
+        stack = record.base
+        while stack != NULL:
+            if close_in_stack(record, stack, span, t, counts):
+                return True
+            stack = stack.next
+        record = record.next
+    return False
+
+
+cdef void abandon(PyObject *span) noexcept:
+    """A span was thrown away while open: its time stays where it was booked, and the loss is counted."""
+    global spans_abandoned
+    while close_elsewhere(NULL, span, now(), False):
+        spans_abandoned += 1
+
+
+def _off_enter():
+    return OFF
+
+
+def _off_exit(kind, value, traceback):
+    return None
+
+
+@cython.final
+cdef class _Off:
+    """What `profile` returns while recording is off. Plain functions are not bound, so entering it costs no object."""
+
+    __enter__ = _off_enter
+    __exit__ = _off_exit
+
+
+cdef _Off OFF = _Off.__new__(_Off)
+
+
+def profile(name, *, phase=None, track_memory=False):
+    """Time a stretch of code: `with profile("env_step", phase="env.step"): ...`
+
+    phase: which RL phase the time counts towards (see the docs for the list). Without one, the span belongs to the
+    phase of the span around it. track_memory: also measure the exact peak of resident memory during this span.
+    """
+    cdef Span span
+    if not recording:
+        return OFF
+    if track_memory and memory_span_factory is not None:
+        return memory_span_factory(name, phase)
+    span = Span.__new__(Span)
+    span.label = label_at_site(name, phase)
+    return span
+
+
+def span_of_kind(name, phase, uint32_t kind):
+    """A span whose own cost is calibrated as `kind`: decorators and probes use it."""
+    cdef Span span
+    if not recording:
+        return OFF
+    span = Span.__new__(Span)
+    span.label = find_label(name, phase, kind)
+    return span

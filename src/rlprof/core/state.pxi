@@ -1,0 +1,173 @@
+# Limits, structures and the recorder's whole state.
+
+# What keeps memory bounded whatever the program does.
+cdef enum:
+    MAX_NODES = 4096  # paths per process; further ones are booked on their thread's "(more paths)"
+    TABLE = 16384  # slots of the child table, a power of two, four times the nodes
+    MAX_LABELS = 4096
+    MAX_LANES = 64  # threads with a tree of their own; further ones share one
+    MAX_DEPTH = 128  # deeper spans are booked on the span they are in
+    FIRST_OCTAVE = 5
+    LAST_OCTAVE = 42
+    BUCKETS = 150  # 4 * (LAST_OCTAVE - FIRST_OCTAVE) + 2
+    CHUNK = 32768  # events handed over at a time
+    MAX_CHUNKS = 16
+    FLIGHT = 16384  # events kept of one iteration
+    MAX_SLOW = 16
+    MAX_TURNS = 4096  # iterations listed per drain
+
+cdef enum Kind:
+    KIND_ITERATION = 5
+    KIND_ROOT = 6
+
+cdef struct Node:
+    Node *parent
+    uint32_t id
+    uint32_t label
+    uint32_t lane
+    uint32_t seen_label  # the child that was asked for last: loops ask for the same one
+    Node *seen_child
+    uint64_t count
+    int64_t total
+    int64_t own
+    int64_t shortest
+    int64_t longest
+    int64_t charged
+    int64_t rss_peak
+    int64_t rss_rise
+    int64_t device_rise
+    uint32_t exact
+    bint tracked  # its memory is measured exactly: samples would only blur it
+    uint32_t histogram[BUCKETS]
+
+cdef struct Frame:
+    Node *node
+    PyObject *span  # whose frame it is; NULL for an iteration
+    int64_t start
+    int64_t rss_at_entry
+    bint folded  # below the depth limit: counts calls, its time is in the span around it
+
+cdef struct Stack:
+    PyObject *context
+    Frame *frames
+    int depth
+    int room
+    Stack *next
+
+cdef struct Lane:
+    Node *root
+    uint64_t ident
+    Node *more
+
+cdef struct ThreadRecord:
+    uint64_t serial  # of the interpreter's thread state: never used twice
+    uint64_t ident
+    int64_t last
+    Stack *base
+    Stack *current
+    Lane *lane
+    ThreadRecord *next
+
+cdef struct Event:
+    uint32_t path
+    int64_t start
+    int64_t duration
+
+cdef struct Turn:
+    int64_t start
+    int64_t duration
+    double env_steps
+
+cdef struct SlowTurn:
+    int64_t index
+    int64_t start
+    int64_t duration
+    int64_t elided
+    int64_t elided_below
+    uint32_t events
+    bint fresh
+    Event *log
+
+cdef packed struct Row:
+    uint32_t path
+    uint32_t exact
+    uint64_t count
+    int64_t total
+    int64_t own
+    int64_t shortest
+    int64_t longest
+    int64_t charged
+    int64_t rss_peak
+    int64_t rss_rise
+    int64_t device_rise
+
+cdef packed struct Bin:
+    uint32_t row
+    uint32_t bucket
+    uint32_t count
+
+cdef packed struct OpenSpan:
+    uint32_t path
+    int64_t start
+
+cdef bint recording = False
+cdef bint fake_clock = False
+cdef int64_t fake_now = 0
+
+cdef Node *nodes[MAX_NODES]
+cdef uint32_t node_count = 0
+cdef Node *children[TABLE]
+cdef Lane lanes[MAX_LANES]
+cdef uint32_t lane_count = 0
+cdef ThreadRecord *records = NULL
+cdef ThreadRecord *last_record = NULL
+cdef PyThreadState *last_state = NULL
+cdef uint64_t last_serial = 0
+cdef uint64_t main_ident = 0
+
+cdef dict labels_by_name = {}
+cdef list labels = []
+cdef dict counters = {}
+cdef int64_t last_rss = 0
+
+cdef uint64_t spans_closed = 0
+cdef uint64_t spans_abandoned = 0
+cdef uint64_t exits_unmatched = 0
+cdef uint64_t spans_folded = 0
+cdef uint64_t amounts_refused = 0
+cdef int64_t recorded_ns = 0  # time switched on, up to `resumed`
+cdef int64_t resumed = 0
+
+cdef bint logging_events = False
+cdef Event *chunk = NULL
+cdef uint32_t chunk_fill = 0
+cdef list full_chunks = []
+cdef uint64_t events_emitted = 0
+cdef uint64_t events_dropped = 0
+
+cdef ThreadRecord *leader = NULL  # the thread whose iterations count
+cdef int64_t leader_lane = -1
+cdef int64_t turn_index = -1
+cdef int64_t turn_start = 0
+cdef double turn_steps = 0
+cdef Turn turns[MAX_TURNS]
+cdef uint32_t turn_fill = 0
+cdef uint64_t turns_dropped = 0
+cdef uint64_t turns_closed = 0
+cdef int64_t wait_turns = 0, warmup_turns = 0, active_turns = 0, repeat_turns = 0
+
+cdef Event *flight = NULL
+cdef uint32_t flight_fill = 0
+cdef int64_t flight_floor = 0
+cdef int64_t flight_elided = 0
+cdef SlowTurn slow[MAX_SLOW]
+cdef int slow_room = 0
+cdef int slow_count = 0
+
+cdef object memory_span_factory = None
+cdef object on_bad_phase = None
+cdef frozenset known_phases = frozenset()
+
+
+cdef inline int64_t now() noexcept:
+    return fake_now if fake_clock else rlprof_clock()
