@@ -17,7 +17,7 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memmove, memset
 
@@ -29,6 +29,7 @@ include "core/threads.pxi"
 include "core/spans.pxi"
 include "core/counters.pxi"
 include "core/iterations.pxi"
+include "core/stacks.pxi"
 include "core/control.pxi"
 include "core/handover.pxi"
 include "core/noting.pxi"

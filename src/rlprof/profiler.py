@@ -86,6 +86,7 @@ class Profiler:
         from rlprof.record.complain import complain
         from rlprof.record.options import Options, Schedule
         from rlprof.record.session import Session, begin, current_session
+        from rlprof.recording.discard import discard
         from rlprof.recording.place import claim, default_target
 
         running = current_session()
@@ -102,15 +103,23 @@ class Profiler:
         )
         target = Path(path) if path is not None else default_target(sys.argv[0] or "run")
         if overwrite:
-            target.unlink(missing_ok=True)
+            discard(target)
         target = claim(target, numbered=path is None)
         begin(Session(target, options))
         return target
 
     def stop(self) -> Path | None:
-        """End the recording and give the file it is in, or None when it was in memory or there was none."""
+        """End the recording and give the file it is in, or None when it was in memory or there was none.
+
+        Where the file cannot be written, what was recorded stays in its directory of parts, and that is given.
+        """
+        import sqlite3
+
+        from rlprof.model.errors import RlprofError
+        from rlprof.record.complain import complain
         from rlprof.record.session import current_session, end
         from rlprof.recording.merge import merge
+        from rlprof.recording.place import parts_of
 
         session = current_session()
         if session is None or session.managed:
@@ -120,7 +129,11 @@ class Profiler:
             end()
             return None
         end()
-        self._last = merge(session.target)
+        try:
+            self._last = merge(session.target)
+        except (RlprofError, OSError, sqlite3.Error) as error:
+            self._last = parts_of(session.target)
+            complain("merge", f"the recording stays in parts in {self._last}: {error}")
         return self._last
 
     def _recording(self) -> Recording:

@@ -28,6 +28,19 @@ def is_users(file: str) -> bool:
     return bool(file) and _NOT_THE_USERS.search(file) is None
 
 
+def is_importing(frames: Mapping[int, Frame], leaf: int) -> bool:
+    """Whether a sample was taken while a module was being loaded: start-up, not work."""
+    identity: int | None = leaf
+    for _ in range(_DEEPEST):
+        frame = frames.get(identity) if identity is not None else None
+        if frame is None:
+            return False
+        if frame.file.startswith("<frozen importlib"):
+            return True
+        identity = frame.parent
+    return False
+
+
 def users_frame(frames: Mapping[int, Frame], leaf: int) -> Frame | None:
     """The innermost frame the user wrote, from a sample's leaf towards its callers."""
     identity: int | None = leaf

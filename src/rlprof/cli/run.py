@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -17,12 +19,36 @@ from rlprof.record.children import Inheritance, environment_for
 from rlprof.record.options import Options, Schedule
 from rlprof.record.secrets import mask_arguments
 from rlprof.recording import open_recording
+from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
 from rlprof.recording.runfile import Run, write_run
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+class _RunCommand(click.Command):
+    """Leaves alone what is behind the program's name: `-m MODULE` ends rlprof's own options as a script does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        behind = self._behind_module(args)
+        if behind is not None:
+            args = [*args[:behind], "--", *args[behind:]]
+        return super().parse_args(ctx, args)
+
+    def _behind_module(self, args: list[str]) -> int | None:
+        """Where the words behind `-m MODULE` begin; None where a script is named or nothing is."""
+        takes_value = {
+            name for option in self.params if isinstance(option, click.Option) and not option.is_flag
+            for name in (*option.opts, *option.secondary_opts)
+        }  # fmt: skip
+        at = 0
+        while at < len(args) and args[at].startswith("-") and args[at] != "--":
+            if args[at].startswith("-m"):
+                return at + (2 if args[at] == "-m" else 1)
+            at += 2 if args[at] in takes_value else 1
+        return None
+
+
+@click.command(cls=_RunCommand, context_settings={"allow_interspersed_args": False})
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m MODULE` does.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}/NAME-DATE].")
 @click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
@@ -59,8 +85,8 @@ def run(  # noqa: PLR0917 (click passes options by name)
     words = _python_words(module, command)
     options = Options(memory=memory, sampler_hz=sampler_hz, schedule=Schedule.parse(schedule) if schedule else None)
     if overwrite and out is not None:
-        out.unlink(missing_ok=True)
-    target = claim(out or default_target(module or command[0]), numbered=out is None)
+        discard(out)
+    target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     record = Run(tuple(mask_arguments(["rlprof", "run", *sys.argv[2:]])), time.time(), "running")
     write_run(parts_of(target), record)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
@@ -98,33 +124,41 @@ def _status(code: int) -> Status:
 def _finish(target: Path, record: Run, quiet: bool) -> None:
     """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
     try:
-        write_run(parts_of(target), record)
-        open_recording(parts_of(target))  # says it if there is nothing to merge
-        merged = merge(target)
+        recorded = _join(target, record)
+        if recorded is not None and not quiet:
+            _show(recorded)
+        elif recorded == target:
+            _say(f"recorded into {_short(target)}")
+    except KeyboardInterrupt:  # the person at the terminal has seen enough; what is recorded stays
+        _say("stopped; `rlprof report` shows the recording at any time")
+
+
+def _join(target: Path, record: Run) -> Path | None:
+    """The recording in one file, or its parts where they could not be joined; None when nothing was recorded."""
+    parts = parts_of(target)
+    try:
+        write_run(parts, record)
+        return merge(target)
     except EmptyRecording:
         _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
         _remove_empty(target)
-        return
-    except (RlprofError, OSError) as error:
-        _say(f"the recording could not be finished ({error}); its parts are in {parts_of(target)}")
-        return
-    if quiet:
-        _say(f"recorded into {_short(merged)}")
-        return
-    try:
-        _show(merged)
-    except Exception as error:  # a fault of ours in the report must not look like one of the program
-        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(merged)}")
+        return None
+    except (RlprofError, sqlite3.Error, OSError) as error:
+        _say(f"recorded into {_short(parts)}, in parts that could not be joined: {error}")
+        return parts
 
 
-def _show(merged: Path) -> None:
+def _show(recorded: Path) -> None:
     from rich.console import Console
 
     from rlprof.advise.report import complete_report
     from rlprof.render.terminal import render_terminal
 
-    # To stderr: what the program prints on stdout may be piped into something.
-    render_terminal(complete_report(open_recording(_short(merged))), Console(stderr=True))
+    try:
+        # To stderr: what the program prints on stdout may be piped into something.
+        render_terminal(complete_report(open_recording(_short(recorded))), Console(stderr=True))
+    except Exception as error:  # a fault of ours in the report must not look like one of the program
+        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(recorded)}")
 
 
 def _remove_empty(target: Path) -> None:
@@ -141,4 +175,5 @@ def _short(path: Path) -> str:
 
 
 def _say(text: str) -> None:
-    click.echo(f"rlprof: {text}", err=True)
+    with contextlib.suppress(OSError):  # nobody listens any more: no reason to end unlike the program
+        click.echo(f"rlprof: {text}", err=True)

@@ -33,22 +33,19 @@ def supervise(command: Sequence[str], environment: dict[str, str], watch: Watch 
     return _supervise_plainly(command, environment, watch, every)
 
 
-def _supervise_by_signals(
-    command: Sequence[str], environment: dict[str, str], watch: Watch | None, every: float
-) -> int:
+def _supervise_by_signals(command: Sequence[str], environment: dict[str, str], watch: Watch | None, every: float) -> int:
     # SIGCHLD is ignored in some containers; ignored, it would never end the wait below.
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    inherited = signal.signal(signal.SIGCHLD, lambda *_: None)
     waited = {signal.SIGCHLD, *_FORWARDED}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
 
     def in_child() -> None:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGCHLD, inherited)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _end_with_parent()
 
     try:
-        # preexec_fn is unsafe beside threads; this process has none.
-        child = subprocess.Popen(command, env=environment, preexec_fn=in_child)  # noqa: PLW1509
+        child = subprocess.Popen(command, env=environment, preexec_fn=in_child)
         while child.poll() is None:
             news = signal.sigtimedwait(waited, every if watch else 3600.0)
             if news is not None and news.si_signo != signal.SIGCHLD and news.si_code in _SI_USER:
@@ -57,6 +54,9 @@ def _supervise_by_signals(
                 watch()
         return child.returncode
     finally:
+        # What was meant for the program and came too late for it must not end us before its recording is finished.
+        while signal.sigtimedwait(waited, 0) is not None:
+            pass
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

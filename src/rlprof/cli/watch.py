@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 
@@ -31,6 +32,11 @@ class SummaryWatch:
             self._look(due)
         except RlprofError:
             return  # nothing is written yet
+        except Exception as error:
+            # Whoever watches must never end the program; nor is a fault worth repeating twice a second.
+            self._every_seconds = self._every_steps = self._next_steps = None
+            with contextlib.suppress(OSError):
+                click.echo(f"rlprof: no more summaries: {error!r}", err=True)
 
     def _look(self, due: bool) -> None:
         recording = open_recording(self._parts)

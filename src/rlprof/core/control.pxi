@@ -101,6 +101,7 @@ def wipe():
     spans_closed = spans_abandoned = exits_unmatched = spans_folded = amounts_refused = 0
     recorded_ns = last_rss = 0
     logging_events = False
+    wipe_samples()
     counters.clear()
     STEPS.amount = STEPS.whole = 0
     STEPS.calls = 0

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlprof.model.errors import NotARecording
+from rlprof.model.histogram import BUCKETS
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -74,6 +75,7 @@ KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
 }
 
 MAX_ROWS: Final = 4_000_000  # of one chunk: far above what a writer or a merge puts into one
+MAX_TABLE_ROWS: Final = 50_000_000  # of all chunks of one kind: a made-up file must not fill the reader's memory
 
 
 def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
@@ -88,8 +90,10 @@ def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
     return zlib.compress(b"".join(planes), 1)
 
 
-def unpack(blob: bytes, rows: int, layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+def unpack(blob: Any, rows: Any, layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
     """A blob back to rows; raises NotARecording when it does not hold exactly that many."""
+    if not isinstance(rows, int) or not isinstance(blob, bytes):  # a database holds anything in any column
+        raise NotARecording("a chunk is damaged: it is no packed table")
     if not 0 <= rows <= MAX_ROWS:
         raise NotARecording(f"a chunk claims {rows} rows")
     width = sum(np.dtype(column.stored).itemsize for column in layout)
@@ -100,6 +104,8 @@ def unpack(blob: bytes, rows: int, layout: tuple[Column, ...]) -> dict[str, NDAr
         raise NotARecording(f"a chunk is damaged: {error}") from None
     if len(raw) != rows * width:
         raise NotARecording(f"a chunk of {rows} rows has {len(raw)} bytes instead of {rows * width}")
+    if not inflate.eof or inflate.unused_data:  # without its end its checksum was not looked at
+        raise NotARecording(f"a chunk of {rows} rows is cut short or has something behind it")
     return _split(raw, rows, layout)
 
 
@@ -134,10 +140,13 @@ def pack_histogram(histogram: NDArray[np.uint64]) -> bytes:
     return buckets.astype("<u1").tobytes() + histogram[buckets].astype("<u8").tobytes()
 
 
-def unpack_histogram(blob: bytes) -> dict[int, int]:
-    if len(blob) % 9:
+def unpack_histogram(blob: Any) -> dict[int, int]:
+    """Pairs back to a histogram; raises NotARecording for what `pack_histogram` never writes."""
+    if not isinstance(blob, bytes) or len(blob) % 9:
         raise NotARecording("a histogram is damaged")
     n = len(blob) // 9
-    buckets = np.frombuffer(blob, "<u1", count=n)
-    counts = np.frombuffer(blob, "<u8", count=n, offset=n)
-    return dict(zip(buckets.tolist(), counts.tolist(), strict=True))
+    buckets = np.frombuffer(blob, "<u1", count=n).tolist()
+    counts = np.frombuffer(blob, "<u8", count=n, offset=n).tolist()
+    if buckets != sorted(set(buckets)) or (buckets and buckets[-1] >= BUCKETS) or 0 in counts:
+        raise NotARecording("a histogram is damaged")
+    return dict(zip(buckets, counts, strict=True))

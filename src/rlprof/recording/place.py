@@ -36,15 +36,20 @@ def target_of(parts: Path) -> Path:
     return parts.with_name(parts.name.removesuffix(PARTS_SUFFIX) + SUFFIX)
 
 
+def named(target: Path) -> Path:
+    """The file that a recording of this name is in: names are given with or without their suffix."""
+    return target.absolute().with_name(target.name.removesuffix(SUFFIX) + SUFFIX)
+
+
 def claim(target: Path, *, numbered: bool) -> Path:
     """Reserve a recording's name by making its directory of parts, so that two runs never share one.
 
     With `numbered`, a taken name gets -2, -3 … behind it; without, it is an error.
     """
-    target = target.absolute()
+    target = named(target)
     stem = target.name.removesuffix(SUFFIX)
     for attempt in range(1, 1000):
-        candidate = target.with_name((stem if attempt == 1 else f"{stem}-{attempt}") + SUFFIX)
+        candidate = target if attempt == 1 else target.with_name(f"{stem}-{attempt}{SUFFIX}")
         if not candidate.exists() and _make_parts(candidate):
             return candidate
         if not numbered:

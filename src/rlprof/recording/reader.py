@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +22,8 @@ from rlprof.recording.process import read_process, read_warnings
 from rlprof.recording.runfile import Run, parse_run, read_run
 
 _MAGIC: Final = b"SQLite format 3\0"
-_DAMAGE: Final = (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError)
+#: What reading a damaged file can raise.
+DAMAGE: Final = (sqlite3.Error, RlprofError, ValueError, KeyError, TypeError, AttributeError, OverflowError)
 
 
 def open_recording(name: str | os.PathLike[str]) -> Recording:
@@ -35,13 +39,15 @@ def read_connection(connection: sqlite3.Connection, source: str) -> Recording:
 
 
 def _read_file(path: Path) -> Recording:
-    connection = _connect(path)
     try:
+        connection = _checked(_open_read_only(path), path)
         processes = _processes(connection, live=False)
         row = connection.execute("SELECT value FROM meta WHERE key = 'run'").fetchone()
         run = parse_run(json.loads(row[0])) if row else None
         return _compose(str(path), run, processes, read_warnings(connection, 0))
-    except _DAMAGE as error:
+    except RlprofError:
+        raise
+    except DAMAGE as error:
         raise NotARecording(f"{path} is damaged: {error}") from None
 
 
@@ -51,9 +57,10 @@ def _read_parts(parts: Path) -> Recording:
     written, silent = list_parts(parts)
     for number, part in enumerate(written, start=1):
         try:
-            connection = _connect(part)
-            processes += _processes(connection, live=True, number=number)
-        except (RlprofError, *_DAMAGE) as error:
+            found = read_part(part, number)
+            processes += found
+            silent += not found
+        except DAMAGE as error:
             warnings.append(unreadable_part(part, error))
     if silent:
         warnings.append(silent_processes(silent))
@@ -64,7 +71,20 @@ def _read_parts(parts: Path) -> Recording:
     return recording
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def read_part(part: Path, number: int = 1) -> list[Process]:
+    """The process of a part; none where it was killed before its first write was complete."""
+    connection = _open_read_only(part)
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+        return []
+    return _processes(_checked(connection, part), live=True, number=number)
+
+
+def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    version = schema.check(connection, str(path))
+    return connection if version == schema.VERSION else _migrated_copy(connection, version)
+
+
+def _open_read_only(path: Path) -> sqlite3.Connection:
     try:
         with path.open("rb") as file:
             head = file.read(len(_MAGIC))
@@ -74,26 +94,25 @@ def _connect(path: Path) -> sqlite3.Connection:
         raise NotARecording(f"{path} is empty")
     if head != _MAGIC:
         raise NotARecording(f"{path} is not a recording of rlprof (it is no SQLite file)")
-    try:
-        connection = _open_read_only(path)
-        version = schema.check(connection, str(path))
-        if version < schema.VERSION:
-            connection = _migrated_copy(connection, version)
-    except sqlite3.Error as error:
-        raise NotARecording(f"{path} is damaged: {error}") from None
-    return connection
-
-
-def _open_read_only(path: Path) -> sqlite3.Connection:
-    address = path.absolute().as_uri()
-    connection = sqlite3.connect(f"{address}?mode=ro", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        # A read-only directory cannot hold the files a reader of a journalled database shares with its writer.
         connection.close()
-        connection = sqlite3.connect(f"{address}?immutable=1", uri=True, check_same_thread=False)
+        return _copy_of(path)
     return connection
+
+
+def _copy_of(path: Path) -> sqlite3.Connection:
+    """A read-only directory cannot hold the files that a reader of a journalled database shares with its writer."""
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    with tempfile.TemporaryDirectory(prefix="rlprof-") as folder:
+        for file in (path, path.with_name(f"{path.name}-wal")):
+            if file.exists():
+                shutil.copy(file, folder)
+        with contextlib.closing(sqlite3.connect(Path(folder) / path.name)) as connection:
+            connection.backup(copy)
+    return copy
 
 
 def _migrated_copy(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:

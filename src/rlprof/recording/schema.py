@@ -67,9 +67,9 @@ MIGRATIONS: Final[dict[int, Callable[[sqlite3.Connection], None]]] = {}
 
 
 def create(connection: sqlite3.Connection) -> None:
-    """Lay out an empty recording."""
+    """Lay out an empty recording, whole or not at all: a file that says it is ours has our tables."""
     connection.executescript(
-        f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; BEGIN; {TABLES} COMMIT;"
+        f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION}; {TABLES} COMMIT;"
     )
 
 

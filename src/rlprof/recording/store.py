@@ -58,6 +58,7 @@ class PartStore:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self._opened: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None
         self._recent: dict[str, _Recent] = {}
         if path is not None:
             touch(path)  # an empty part says that a process began, even if it never gets to write
@@ -67,6 +68,7 @@ class PartStore:
         """Opened when first needed: many child processes live too briefly to have anything to write."""
         if self._opened is None:
             self._opened = _connect(self.path)
+            self._file = _file_at(self.path)
         return self._opened
 
     def write(self, batch: Batch) -> None:
@@ -109,8 +111,6 @@ class PartStore:
             self._write_slow(batch)
 
     def _write_slow(self, batch: Batch) -> None:
-        kept = ",".join(str(int(index)) for index in batch.slow_kept)
-        self._connection.execute(f"DELETE FROM slow_iterations WHERE iteration NOT IN ({kept})")
         self._connection.executemany(
             "INSERT OR REPLACE INTO slow_iterations VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -119,6 +119,9 @@ class PartStore:
                 for s in batch.slow
             ],
         )
+        # Last, because what waited for a failed write may have been overtaken meanwhile.
+        kept = ",".join(str(int(index)) for index in batch.slow_kept)
+        self._connection.execute(f"DELETE FROM slow_iterations WHERE iteration NOT IN ({kept})")
 
     def _write_chunk(self, kind: str, columns: Columns) -> None:
         layout = codec.KINDS[kind]
@@ -148,24 +151,42 @@ class PartStore:
 
     def missing(self) -> bool:
         """Whether the file was taken away under the writer, who would not notice by writing."""
-        return self._opened is not None and self.path is not None and not self.path.exists()
+        return self._opened is not None and _file_at(self.path) != self._file
 
     def move_to(self, path: Path) -> None:
         """Go on in a new file with all that was written so far, when the old one was taken away."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = _open(path)
-        self._connection.backup(fresh)
+        remove_database(path)  # SQLite would take a journal that was left behind for this file's own
+        fresh = None
+        try:
+            fresh = _open(path)
+            self._connection.backup(fresh)
+        except BaseException:
+            # Half a copy would look like the file that is missing, and be written no more.
+            if fresh is not None:
+                fresh.close()
+            remove_database(path)
+            raise
         self._connection.close()
         self._opened = fresh
+        self._file = _file_at(path)
         self.path = path
 
     def save_copy(self, path: Path) -> None:
-        """Write all of it to another file."""
-        copy = _open(path)
+        """Write all of it to another file, whole or not at all."""
+        scratch = path.with_name(f".{path.name}.{os.getpid()}")
+        remove_database(scratch)
         try:
-            self._connection.backup(copy)
+            touch(scratch)
+            copy = sqlite3.connect(scratch)
+            try:
+                self._connection.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one plain file, that a read-only place can hold
+            finally:
+                copy.close()
+            os.replace(scratch, path)
         finally:
-            copy.close()
+            remove_database(scratch)
 
     def snapshot(self) -> sqlite3.Connection:
         """A copy in memory that a reader may keep while writing goes on."""
@@ -187,6 +208,21 @@ class _Recent:
 def touch(path: Path) -> None:
     """Make the file, readable to its owner alone: a recording holds command lines and paths."""
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database with the files that SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _file_at(path: Path | None) -> tuple[int, int] | None:
+    """What tells the file at a path from another one that took its place."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_dev, found.st_ino)
 
 
 def _open(path: Path | None) -> sqlite3.Connection:

@@ -122,3 +122,18 @@ def test_the_command_to_verify_runs_the_same_program(command: tuple[str, ...], v
 )
 def test_a_users_file_is_told_from_libraries_by_its_path(file: str, users: bool) -> None:
     assert is_users(file) is users
+
+
+LOADING = FrameSpec("_find_and_load", "<frozen importlib._bootstrap>", 1176)
+
+
+def test_loading_modules_is_start_up_and_no_finding() -> None:
+    assert findings(half_unattributed().sample("iteration", 95, CALLER, LOADING, MINE).sample("iteration", 5, MINE)) == ()
+
+
+def test_what_remains_beside_imports_is_judged_by_itself() -> None:
+    builder = half_unattributed().sample("iteration", 40, CALLER, LOADING, LIBRARY).sample("iteration", 60, MINE)
+    (finding,) = findings(builder)
+    assert finding.evidence["import_seconds"] == pytest.approx(20.0)
+    assert finding.evidence["unattributed_seconds"] == pytest.approx(30.0)
+    assert [place.line for place in finding.where] == [MINE.line]

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from rlprof.advise.places import users_frame
+from rlprof.advise.places import is_importing, users_frame
 from rlprof.analyse.ledger import find_lane
 from rlprof.analyse.tree import is_structure
 from rlprof.model.recording import Process, Recording
@@ -35,10 +35,14 @@ class _Spot:
 
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when there is enough unattributed time to matter and enough samples to say where it went."""
-    wall, unattributed = report.ledger.wall_seconds, report.ledger.unattributed_seconds
+    wall, outside = report.ledger.wall_seconds, report.ledger.unattributed_seconds
+    if outside < SMALLEST_SECONDS:  # spares most recordings the reading of their samples
+        return
+    spots, samples, importing = _spots(recording.main)
+    loading = outside * importing / max(samples + importing, 1)
+    unattributed = outside - loading
     if unattributed < SMALLEST_SECONDS or unattributed <= SMALLEST_SHARE * wall:
         return
-    spots, samples = _spots(recording.main)
     named = [spot for spot in spots if spot.samples >= SMALLEST_PLACE * samples][:PLACES_NAMED]
     if samples < FEWEST_SAMPLES or not named:
         return
@@ -50,6 +54,7 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
         evidence={
             "unattributed_seconds": unattributed,
             "unattributed_share": unattributed / wall,
+            "import_seconds": loading,
             "samples": samples,
             "lines": [
                 {
@@ -70,22 +75,28 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
     )
 
 
-def _spots(process: Process) -> tuple[list[_Spot], int]:
-    """The user's lines on which the lane was sampled outside every working span, and all samples taken there."""
+def _spots(process: Process) -> tuple[list[_Spot], int, int]:
+    """The user's lines on which the lane was sampled outside every working span, all samples taken there, and those
+    taken while modules were loading, which no span can help."""
     lane = find_lane(process)
     if lane is None:
-        return [], 0
+        return [], 0, 0
     outside = [path.id for path in process.paths.values() if path.thread == lane.id and is_structure(path)]
     table = process.samples
     rows = np.isin(table.path, np.asarray(outside, dtype=np.int64))
     counts: dict[Place, int] = {}
+    importing = 0
     for leaf, count in zip(table.frame[rows].tolist(), table.count[rows].tolist(), strict=True):
+        if is_importing(table.frames, leaf):
+            importing += count
+            continue
         frame = users_frame(table.frames, leaf)
         if frame is not None:
             place = Place(frame.file, frame.line, frame.function)
             counts[place] = counts.get(place, 0) + count
     spots = [_Spot(place, count) for place, count in counts.items()]
-    return sorted(spots, key=lambda spot: spot.samples, reverse=True), int(table.count[rows].sum())
+    all_samples = int(table.count[rows].sum())
+    return sorted(spots, key=lambda spot: spot.samples, reverse=True), all_samples - importing, importing
 
 
 def _bound(wall: float, seconds: float) -> Gain:

@@ -33,5 +33,7 @@ def _make_way():
             sys.modules.setdefault("sitecustomize", this)
 
 
-_make_way()
-_begin()
+try:
+    _make_way()
+finally:  # also where the user's own file fails
+    _begin()
