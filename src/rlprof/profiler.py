@@ -125,7 +125,7 @@ class Profiler:
         if session is None or session.managed:
             return None
         if session.target is None:
-            self._kept = session.snapshot()
+            self._kept, self._last = session.snapshot(), None  # the latest recording is the one to report on
             end()
             return None
         end()

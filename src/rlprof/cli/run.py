@@ -59,7 +59,7 @@ class _RunCommand(click.Command):
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
-def run(  # noqa: PLR0917 (click passes options by name)
+def run(
     module: str | None,
     out: Path | None,
     overwrite: bool,
@@ -123,14 +123,11 @@ def _status(code: int) -> Status:
 
 def _finish(target: Path, record: Run, quiet: bool) -> None:
     """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
-    try:
-        recorded = _join(target, record)
-        if recorded is not None and not quiet:
-            _show(recorded)
-        elif recorded == target:
-            _say(f"recorded into {_short(target)}")
-    except KeyboardInterrupt:  # the person at the terminal has seen enough; what is recorded stays
-        _say("stopped; `rlprof report` shows the recording at any time")
+    recorded = _join(target, record)
+    if recorded is not None and not quiet:
+        _show(recorded)
+    elif recorded == target:
+        _say(f"recorded into {_short(target)}")
 
 
 def _join(target: Path, record: Run) -> Path | None:
@@ -157,6 +154,8 @@ def _show(recorded: Path) -> None:
     try:
         # To stderr: what the program prints on stdout may be piped into something.
         render_terminal(complete_report(open_recording(_short(recorded))), Console(stderr=True))
+    except SystemExit:  # rich's answer to a reader that has gone; the program's own end is still to be passed on
+        return
     except Exception as error:  # a fault of ours in the report must not look like one of the program
         _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(recorded)}")
 

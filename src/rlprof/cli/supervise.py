@@ -33,7 +33,9 @@ def supervise(command: Sequence[str], environment: dict[str, str], watch: Watch 
     return _supervise_plainly(command, environment, watch, every)
 
 
-def _supervise_by_signals(command: Sequence[str], environment: dict[str, str], watch: Watch | None, every: float) -> int:
+def _supervise_by_signals(
+    command: Sequence[str], environment: dict[str, str], watch: Watch | None, every: float
+) -> int:
     # SIGCHLD is ignored in some containers; ignored, it would never end the wait below.
     inherited = signal.signal(signal.SIGCHLD, lambda *_: None)
     waited = {signal.SIGCHLD, *_FORWARDED}
@@ -45,7 +47,8 @@ def _supervise_by_signals(command: Sequence[str], environment: dict[str, str], w
         _end_with_parent()
 
     try:
-        child = subprocess.Popen(command, env=environment, preexec_fn=in_child)
+        # preexec_fn is unsafe beside threads; this process has none.
+        child = subprocess.Popen(command, env=environment, preexec_fn=in_child)  # noqa: PLW1509
         while child.poll() is None:
             news = signal.sigtimedwait(waited, every if watch else 3600.0)
             if news is not None and news.si_signo != signal.SIGCHLD and news.si_code in _SI_USER:
@@ -54,9 +57,11 @@ def _supervise_by_signals(command: Sequence[str], environment: dict[str, str], w
                 watch()
         return child.returncode
     finally:
-        # What was meant for the program and came too late for it must not end us before its recording is finished.
+        # What was meant for the program and came too late for it must not end us before its recording is finished,
+        # nor must one more Ctrl-C from now on.
         while signal.sigtimedwait(waited, 0) is not None:
             pass
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

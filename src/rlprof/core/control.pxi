@@ -19,7 +19,7 @@ def switch_on(main_thread_ident):
     cdef ThreadRecord *record
     if recording:
         return
-    main_ident = main_thread_ident
+    main_ident = main_thread_ident or 0
     here()
     resumed = now()
     record = records
@@ -64,7 +64,7 @@ def set_fake_clock(value):
 
 def wipe():
     """Forget everything measured, and every open span: at a reset, and in a child process after fork."""
-    global node_count, lane_count, records, last_record, last_state, last_serial, leader, leader_lane, turn_index
+    global turn_open, turns_marked, node_count, lane_count, records, last_record, last_state, last_serial, leader, leader_lane, turn_index
     global chunk_fill, events_emitted, events_dropped, turn_fill, turns_dropped, turns_closed, slow_count
     global spans_closed, spans_abandoned, exits_unmatched, spans_folded
     global amounts_refused, recorded_ns, recording, logging_events, last_rss
@@ -94,6 +94,7 @@ def wipe():
         free(slow[i].log)
     slow_count = 0
     leader_lane = turn_index = -1
+    turn_open = turns_marked = False
     chunk_fill = turn_fill = 0
     full_chunks.clear()
     empty_flight()

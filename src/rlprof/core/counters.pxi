@@ -40,6 +40,9 @@ def count(name, amount=1):
         counters[name] = counter
     else:
         counter = <Counter>found
+    if not isfinite(counter.whole + value) or not isfinite(counter.amount + value):
+        amounts_refused += 1
+        return
     counter.amount += value
     counter.whole += value
     counter.calls += 1

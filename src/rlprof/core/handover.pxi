@@ -96,7 +96,8 @@ cdef void take_row(Node *node, Row *row) noexcept:
     row.rss_peak = node.rss_peak
     row.rss_rise = node.rss_rise
     row.device_rise = node.device_rise
-    node.total = node.own = node.shortest = node.longest = node.charged = 0
+    node.total = node.own = node.longest = node.charged = 0
+    node.shortest = NEVER
     node.rss_peak = node.rss_rise = node.device_rise = 0
     node.exact = 0
 

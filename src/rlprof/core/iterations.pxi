@@ -9,7 +9,7 @@ cdef class _Turn:
         return self
 
     def __exit__(self, kind, value, traceback):
-        if recording:
+        if records != NULL:  # also when recording was switched off meanwhile
             end_turn(here(), now())
 
 
@@ -19,51 +19,75 @@ cdef _Turn TURN = _Turn.__new__(_Turn)
 def iteration():
     """Mark a turn of the training loop: ends the running iteration, if any, and begins the next one."""
     cdef ThreadRecord *record
-    cdef Node *node
     cdef int64_t t
-    global leader, leader_lane, turn_index, turn_start, turn_steps
+    global turns_marked
     if not recording:
         return TURN
     record = here()
     t = now()
+    end_turn(record, t)
+    book(record, t)
+    push(record, find_child(innermost(record), TURN_LABEL.id), NULL, t)
+    if leads(record):
+        turns_marked = True
+        begin_turn(t)
+    return TURN
+
+
+def infer_turn():
+    """A probe saw the loop turn. It opens no span, because it may see it from anywhere; the program's own marks win."""
+    cdef ThreadRecord *record
+    cdef int64_t t
+    if not recording or turns_marked:
+        return
+    record = here()
+    if leads(record):
+        t = now()
+        note_turn(t)
+        begin_turn(t)
+
+
+cdef inline bint leads(ThreadRecord *record) noexcept:
+    """Whether this is the thread whose iterations count: the first to have any."""
+    global leader, leader_lane
     if leader == NULL:
         leader = record
         leader_lane = record.lane.root.lane
-    end_turn(record, t)
-    node = innermost(record)
-    book(record, t)
-    push(record, find_child(node, TURN_LABEL.id), NULL, t)
-    if record == leader:
-        turn_index += 1
-        turn_start = t
-        turn_steps = STEPS.whole
-        empty_flight()
-        follow_schedule()
-    return TURN
+    return record == leader
+
+
+cdef void begin_turn(int64_t t) noexcept:
+    global turn_index, turn_start, turn_steps, turn_open
+    turn_index += 1
+    turn_start = t
+    turn_steps = STEPS.whole
+    turn_open = True
+    empty_flight()
+    follow_schedule()
+
+
+cdef void note_turn(int64_t t) noexcept:
+    """The leader's iteration, if one runs, ends now."""
+    global turn_fill, turns_dropped, turns_closed, turn_open
+    if not turn_open:
+        return
+    turn_open = False
+    turns_closed += 1
+    if turn_fill < MAX_TURNS:
+        turns[turn_fill].start = turn_start
+        turns[turn_fill].duration = t - turn_start
+        turns[turn_fill].env_steps = STEPS.whole - turn_steps
+        turn_fill += 1
+    else:
+        turns_dropped += 1
+    if slow_room:
+        keep_if_slow(t - turn_start)
 
 
 cdef void end_turn(ThreadRecord *record, int64_t t) noexcept:
     """Close the innermost open iteration of this thread; spans still open inside it stay open."""
-    global turn_fill, turns_dropped, turns_closed
-    cdef Stack *stack = record.current
-    cdef Frame *frame
-    cdef int i = stack.depth - 1
-    while i >= 0 and stack.frames[i].span != NULL:
-        i -= 1
-    if i < 0:
-        return
-    if record == leader:
-        turns_closed += 1
-        if turn_fill < MAX_TURNS:
-            turns[turn_fill].start = turn_start
-            turns[turn_fill].duration = t - turn_start
-            turns[turn_fill].env_steps = STEPS.whole - turn_steps
-            turn_fill += 1
-        else:
-            turns_dropped += 1
-    close_in_stack(record, stack, NULL, t, True)
-    if record == leader and slow_room:
-        keep_if_slow(t - turn_start)
+    if close_in_stack(record, record.current, NULL, t, True) and record == leader:
+        note_turn(t)
 
 
 cdef void follow_schedule() noexcept:

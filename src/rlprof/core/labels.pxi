@@ -45,7 +45,7 @@ cdef Label find_label_slowly(object name, object phase, uint32_t kind):
     cdef Label label, first
     if type(name) is not str:
         name = str(name)
-    if phase is not None and phase not in known_phases:
+    if phase is not None and (type(phase) is not str or phase not in known_phases):
         if on_bad_phase is not None:
             on_bad_phase(name, phase)
         phase = None

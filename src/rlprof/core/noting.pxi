@@ -5,7 +5,8 @@ def open_paths():
     cdef ThreadRecord *record = records
     found = {}
     while record != NULL:
-        found[record.ident] = innermost(record).id
+        if record.ident:
+            found[record.ident] = innermost(record).id
         record = record.next
     return found
 

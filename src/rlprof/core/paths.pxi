@@ -12,6 +12,7 @@ cdef Node *new_node(Node *parent, uint32_t label, uint32_t lane) noexcept:
     node.id = node_count
     node.label = label
     node.lane = lane
+    node.shortest = NEVER
     nodes[node_count] = node
     node_count += 1
     return node
@@ -33,7 +34,7 @@ cdef Node *find_child(Node *node, uint32_t label) noexcept:
             return child
         slot = (slot + 1) & (TABLE - 1)
     # A few places stay free so that every thread can still get its root and its "(more paths)".
-    if label != MORE_LABEL.id and node_count >= MAX_NODES - 2 * MAX_LANES:
+    if node_count >= MAX_NODES - 2 * MAX_LANES:
         lane = &lanes[node.lane]
         if lane.more == NULL:
             lane.more = new_node(lane.root, MORE_LABEL.id, node.lane)

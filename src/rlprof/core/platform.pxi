@@ -35,7 +35,40 @@ cdef extern from *:
     #else
     static inline int rlprof_octave(unsigned long long x) { int n = 0; while (x >>= 1) n++; return n; }
     #endif
+
+    /* Off, a span must cost next to nothing, so the first look is taken before any argument is parsed, and the functions
+       that stand for entry and exit take whatever comes: they are not bound, and an ExitStack passes the span too. */
+    static int rlprof_on = 0;
+    static PyObject *rlprof_off_span = NULL;
+    static PyObject *rlprof_recorded_span = NULL;
+    static PyObject *rlprof_profile(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+        if (!rlprof_on) { Py_INCREF(rlprof_off_span); return rlprof_off_span; }
+        return PyObject_Vectorcall(rlprof_recorded_span, args, n, names);
+    }
+    static PyObject *rlprof_off_enter(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+        Py_INCREF(rlprof_off_span); return rlprof_off_span;
+    }
+    static PyObject *rlprof_off_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) { Py_RETURN_NONE; }
+    static PyMethodDef rlprof_functions[] = {
+        {"profile", (PyCFunction)(void *)rlprof_profile, METH_FASTCALL | METH_KEYWORDS,
+         "profile(name, *, phase=None, track_memory=False)\\n--\\n\\n"
+         "Time a stretch of code: `with profile(\\"env_step\\", phase=\\"env.step\\"): ...`\\n\\n"
+         "phase: which RL phase the time counts towards (see the docs for the list). Without one, the span belongs to\\n"
+         "the phase of the span around it. track_memory: also measure the exact peak of resident memory during it."},
+        {"__enter__", (PyCFunction)(void *)rlprof_off_enter, METH_FASTCALL, NULL},
+        {"__exit__", (PyCFunction)(void *)rlprof_off_exit, METH_FASTCALL, NULL},
+    };
+    static PyObject *rlprof_function(int which, PyObject *module) {
+        return PyCFunction_NewEx(&rlprof_functions[which], NULL, module);
+    }
+    static void rlprof_set_spans(PyObject *off, PyObject *recorded) {
+        Py_INCREF(off); Py_INCREF(recorded);
+        rlprof_off_span = off; rlprof_recorded_span = recorded;
+    }
     """
+    bint recording "rlprof_on"
+    object rlprof_function(int, object)
+    void rlprof_set_spans(object, object)
     ctypedef struct PyThreadState:
         pass
     PyThreadState *PyThreadState_Get() noexcept

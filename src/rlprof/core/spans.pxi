@@ -22,6 +22,7 @@ cdef class Span:
 
     cdef Label label
     cdef uint32_t opened
+    cdef uint32_t group
 
     __enter__ = _Itself()
     __exit__ = _Itself()
@@ -60,6 +61,9 @@ cdef int open_span(Span span) except -1:
     if frame != NULL:
         frame.folded = folded
         span.opened += 1
+        if span.group:
+            frame.group = span.group
+            record.busy[span.group] += 1
     return 0
 
 
@@ -92,15 +96,29 @@ cdef bint close_in_stack(ThreadRecord *record, Stack *stack, PyObject *span, int
     cdef Frame frame
     while i >= 0:
         if stack.frames[i].span == span:
+            # An iteration cannot outlive the span it was begun in; left open, the next one would nest inside it.
+            if span != NULL and stack == record.current:
+                end_turns_above(record, i, t)
             book(record, t)
             frame = stack.frames[i]
             memmove(&stack.frames[i], &stack.frames[i + 1], (stack.depth - 1 - i) * sizeof(Frame))
             stack.depth -= 1
             if counts:
                 finish(record, &frame, t)
+            elif frame.group:
+                record.busy[frame.group] -= 1
             return True
         i -= 1
     return False
+
+
+cdef void end_turns_above(ThreadRecord *record, int i, int64_t t) noexcept:
+    cdef int j = record.current.depth - 1
+    while j > i:
+        if record.current.frames[j].span == NULL:
+            end_turn(record, t)
+            j = record.current.depth
+        j -= 1
 
 
 cdef bint close_elsewhere(ThreadRecord *first, PyObject *span, int64_t t, bint counts=True) noexcept:
@@ -114,6 +132,8 @@ cdef bint close_elsewhere(ThreadRecord *first, PyObject *span, int64_t t, bint c
         stack = record.base
         while stack != NULL:
             if close_in_stack(record, stack, span, t, counts):
+                if stack.depth == 0 and stack != record.base and stack != record.current:
+                    drop_stack(record, stack)
                 return True
             stack = stack.next
         record = record.next
@@ -127,39 +147,28 @@ cdef void abandon(PyObject *span) noexcept:
         spans_abandoned += 1
 
 
-def _off_enter():
-    return OFF
-
-
-def _off_exit(kind, value, traceback):
-    return None
-
-
 @cython.final
 cdef class _Off:
-    """What `profile` returns while recording is off. Plain functions are not bound, so entering it costs no object."""
+    """What `profile` returns while recording is off."""
 
-    __enter__ = _off_enter
-    __exit__ = _off_exit
+    __enter__ = rlprof_function(1, __name__)
+    __exit__ = rlprof_function(2, __name__)
 
 
 cdef _Off OFF = _Off.__new__(_Off)
 
 
-def profile(name, *, phase=None, track_memory=False):
-    """Time a stretch of code: `with profile("env_step", phase="env.step"): ...`
-
-    phase: which RL phase the time counts towards (see the docs for the list). Without one, the span belongs to the
-    phase of the span around it. track_memory: also measure the exact peak of resident memory during this span.
-    """
+def _recorded_span(name, *, phase=None, track_memory=False):
     cdef Span span
-    if not recording:
-        return OFF
     if track_memory and memory_span_factory is not None:
         return memory_span_factory(name, phase)
     span = Span.__new__(Span)
     span.label = label_at_site(name, phase)
     return span
+
+
+rlprof_set_spans(OFF, _recorded_span)
+profile = rlprof_function(0, __name__)
 
 
 def span_of_kind(name, phase, uint32_t kind):
@@ -170,3 +179,22 @@ def span_of_kind(name, phase, uint32_t kind):
     span = Span.__new__(Span)
     span.label = find_label(name, phase, kind)
     return span
+
+
+def guarded_span(name, phase, uint32_t kind, uint32_t group):
+    """A span of a group of which one is enough: inside another of its group, in the same thread, it is nothing.
+
+    Environments wrap environments and modules call modules: only the outermost call is the step, or the forward.
+    """
+    cdef Span span
+    if not recording or here().busy[group]:
+        return OFF
+    span = Span.__new__(Span)
+    span.label = find_label(name, phase, kind)
+    span.group = group
+    return span
+
+
+def is_busy(uint32_t group):
+    """Whether a guarded span would be nothing here: one of its group is open, or recording is off."""
+    return not recording or here().busy[group] > 0

@@ -11,10 +11,13 @@ cdef enum:
     LAST_OCTAVE = 42
     BUCKETS = 150  # 4 * (LAST_OCTAVE - FIRST_OCTAVE) + 2
     CHUNK = 32768  # events handed over at a time
-    MAX_CHUNKS = 16
+    MAX_CHUNKS = 8
     FLIGHT = 16384  # events kept of one iteration
     MAX_SLOW = 16
+    MAX_GROUPS = 16
     MAX_TURNS = 4096  # iterations listed per drain
+
+cdef int64_t NEVER = 0x7FFFFFFFFFFFFFFF  # the shortest of no durations
 
 cdef enum Kind:
     KIND_ITERATION = 5
@@ -45,6 +48,7 @@ cdef struct Frame:
     PyObject *span  # whose frame it is; NULL for an iteration
     int64_t start
     int64_t rss_at_entry
+    uint32_t group  # of work that must not be counted twice; 0 for none
     bint folded  # below the depth limit: counts calls, its time is in the span around it
 
 cdef struct Stack:
@@ -63,6 +67,7 @@ cdef struct ThreadRecord:
     uint64_t serial  # of the interpreter's thread state: never used twice
     uint64_t ident
     int64_t last
+    uint32_t busy[MAX_GROUPS]  # open spans of each group
     Stack *base
     Stack *current
     Lane *lane
@@ -110,7 +115,6 @@ cdef packed struct OpenSpan:
     uint32_t path
     int64_t start
 
-cdef bint recording = False
 cdef bint fake_clock = False
 cdef int64_t fake_now = 0
 
@@ -149,6 +153,8 @@ cdef ThreadRecord *leader = NULL  # the thread whose iterations count
 cdef int64_t leader_lane = -1
 cdef int64_t turn_index = -1
 cdef int64_t turn_start = 0
+cdef bint turn_open = False
+cdef bint turns_marked = False  # by the program itself
 cdef double turn_steps = 0
 cdef Turn turns[MAX_TURNS]
 cdef uint32_t turn_fill = 0

@@ -33,6 +33,7 @@ cdef ThreadRecord *new_record(PyThreadState *state) except NULL:
     context = NULL if inside_event_loop() else rlprof_context(state)
     record.serial = rlprof_thread_serial(state)
     record.ident = rlprof_thread_ident(state)
+    forget_ident(record.ident)
     record.base = new_stack(context)
     if record.base == NULL:
         free(record)
@@ -50,6 +51,15 @@ cdef ThreadRecord *new_record(PyThreadState *state) except NULL:
     record.next = records
     records = record
     return record
+
+
+cdef void forget_ident(uint64_t ident) noexcept:
+    """The system gives a thread's ident away again once it has ended: from now on it means the new one."""
+    cdef ThreadRecord *record = records
+    while record != NULL:
+        if record.ident == ident:
+            record.ident = 0
+        record = record.next
 
 
 cdef bint inside_event_loop():
@@ -148,6 +158,7 @@ cdef inline Frame *push(ThreadRecord *record, Node *node, PyObject *span, int64_
     frame.start = t
     frame.rss_at_entry = last_rss
     frame.folded = False
+    frame.group = 0
     stack.depth += 1
     return frame
 
@@ -156,7 +167,7 @@ cdef inline void tally(Node *node, int64_t duration) noexcept:
     cdef int octave
     cdef uint32_t bucket
     node.total += duration
-    if duration < node.shortest or node.count == 0:
+    if duration < node.shortest:
         node.shortest = duration
     if duration > node.longest:
         node.longest = duration
@@ -178,6 +189,8 @@ cdef inline void finish(ThreadRecord *record, Frame *frame, int64_t t) noexcept:
     if duration < 0:
         duration = 0
     spans_closed += 1
+    if frame.group:
+        record.busy[frame.group] -= 1
     if frame.folded:
         frame.node.count += 1
         frame.node.histogram[0] += 1
@@ -185,5 +198,5 @@ cdef inline void finish(ThreadRecord *record, Frame *frame, int64_t t) noexcept:
     tally(frame.node, duration)
     if logging_events:
         log_event(frame.node.id, frame.start, duration)
-    if record == leader and turn_index >= 0 and slow_room:
+    if record == leader and turn_open and slow_room:
         keep_in_flight(frame.node.id, frame.start, duration)

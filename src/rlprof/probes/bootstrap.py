@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rlprof.record.children import Inheritance
 from rlprof.record.complain import complain
-from rlprof.record.session import ServerSession, Session, begin
+from rlprof.record.session import ServerSession, Session, begin, end_with_worker
 
 
 def begin_recording(session_text: str) -> None:
@@ -20,6 +20,8 @@ def begin_recording(session_text: str) -> None:
         kind = ServerSession if role == "server" else Session
         target = Path(inheritance.target)
         begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
+        if role == "spawn":
+            end_with_worker()
     except Exception as error:
         complain("bootstrap", f"this process is not recorded: {error!r}")
 

@@ -15,6 +15,8 @@ from rlprof.record.memory import RssReader
 from rlprof.record.options import FLUSH_SECONDS, MEMORY_HZ, Options
 from rlprof.record.stacks import StackSampler
 
+Failed = Callable[[Exception], None]
+
 STOP_SECONDS: Final = 5.0  # how long to wait for a thread that is in the middle of a write
 
 
@@ -24,19 +26,23 @@ class Ticker:
     A beat that comes late is not made up for: catching up would only add load to a machine that has too much.
     """
 
-    def __init__(self, name: str, seconds: float, beat: Callable[[], None]) -> None:
+    def __init__(self, name: str, seconds: float, beat: Callable[[], None], failed: Failed) -> None:
         self._seconds = seconds
         self._beat = beat
+        self._failed = failed
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def stop(self) -> bool:
+        """Whether it has ended: a write to a disk that hangs cannot be waited for."""
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
+            return not self._thread.is_alive()
+        return True
 
     def _run(self) -> None:
         due = time.monotonic() + self._seconds
@@ -45,7 +51,7 @@ class Ticker:
                 self._beat()
             except Exception as error:
                 # A fault of ours must not reach the program, nor be repeated a hundred times a second.
-                complain(self._thread.name, f"{self._thread.name} failed and was switched off: {error!r}")
+                self._failed(error)
                 return
             due = max(due + self._seconds, time.monotonic())
 
@@ -53,10 +59,13 @@ class Ticker:
 class Background:
     """Starts and stops the threads that a recording needs."""
 
-    def __init__(self, flusher: Flusher, options: Options, flush: Callable[[], None]) -> None:
+    def __init__(self, flusher: Flusher, options: Options, flush: Callable[[], None], give_up: Failed) -> None:
         self._flusher = flusher
         self._options = options
         self._flush = flush
+        self._give_up = give_up
+        self._writer_failed = False  # what failed once is not started again after a fork
+        self._sampler_failed = False
         self._rss = RssReader() if options.memory else None
         self._tickers: list[Ticker] = []
         self._next_memory = 0.0
@@ -65,22 +74,36 @@ class Background:
             flusher.sampler = StackSampler()
 
     def start(self) -> None:
-        self._tickers = [Ticker("rlprof-writer", FLUSH_SECONDS, self._flush)]
+        self._tickers = []
+        if not self._writer_failed:
+            self._tickers.append(Ticker("rlprof-writer", FLUSH_SECONDS, self._flush, self._stop_writing))
         rate = self._options.sampler_hz or (MEMORY_HZ if self._options.memory else 0.0)
-        if rate > 0:
-            self._tickers.append(Ticker("rlprof-sampler", 1.0 / rate, self._sample))
+        if rate > 0 and not self._sampler_failed:
+            self._tickers.append(Ticker("rlprof-sampler", 1.0 / rate, self._sample, self._stop_sampling))
         for ticker in self._tickers:
             ticker.start()
 
-    def stop(self) -> None:
-        for ticker in self._tickers:
-            ticker.stop()
+    def stop(self) -> bool:
+        """Whether all threads have ended."""
+        ended = [ticker.stop() for ticker in self._tickers]
         self._tickers = []
+        return all(ended)
 
-    def close(self) -> None:
-        self.stop()
-        if self._rss is not None:
+    def close(self) -> bool:
+        ended = self.stop()
+        if ended and self._rss is not None:
             self._rss.close()
+        return ended
+
+    def _stop_writing(self, error: Exception) -> None:
+        self._writer_failed = True
+        self._give_up(error)
+
+    def _stop_sampling(self, error: Exception) -> None:
+        self._sampler_failed = True
+        message = f"sampling failed and was switched off: {error!r}"
+        complain("sampler", f"{message}; the rest is recorded")
+        self._flusher.warn("sampler-failed", message, "report it as a fault of rlprof")
 
     def _sample(self) -> None:
         if not _core.is_on():

@@ -1,7 +1,8 @@
 """What a span costs here: measured at start, subtracted later.
 
 A span's cost has two parts: what falls between its two clock reads (inside, part of its own duration) and what falls
-outside them (in its parent's time). Each kind of span is measured by itself, as a program would use it.
+outside them (in its parent's time). Each kind of span is measured by itself, around a little work, nested and under
+changing names as in a program: an empty span that is opened over and over costs a third less than real ones do.
 """
 
 from __future__ import annotations
@@ -21,19 +22,17 @@ from rlprof.model.recording import SpanCost
 from rlprof.record.decorate import profile_function
 from rlprof.record.layout import ROW
 
-SPANS: Final = 500
-ROUNDS: Final = 15
-
-_NAME: Final = "(calibration)"
+TURNS: Final = 60
+ROUNDS: Final = 20
+WARM_UP: Final = 5
+SPANS_A_TURN: Final = 4
 
 Loop = Callable[[int], Any]
 
 
 def calibrate() -> dict[int, SpanCost]:
     """The cost of each kind of span, with its error. Must run before anything is recorded: it wipes the recorder."""
-    costs = {}
-    for kind, (bare, timed) in _LOOPS.items():
-        costs[kind] = _cost_of(bare, timed)
+    costs = {kind: _cost_of(bare, timed) for kind, (bare, timed) in _LOOPS.items()}
     costs[kinds.MEMORY] = costs[kinds.WITH]
     costs[kinds.ITERATION] = costs[kinds.WITH]
     _core.wipe()
@@ -41,89 +40,140 @@ def calibrate() -> dict[int, SpanCost]:
 
 
 def _cost_of(bare: Loop, timed: Loop) -> SpanCost:
+    """Bare and timed loops take turns, so that what slows the machine for a while slows both.
+
+    The first rounds are not counted: the interpreter adapts to code that it runs often.
+    """
     inside, whole = [], []
+    spans = TURNS * SPANS_A_TURN
     for _ in range(ROUNDS):
         _core.wipe()
         _core.switch_on(threading.get_ident())
-        timed(10)  # the first span of a path makes it
+        _core.iteration()  # with it runs the flight recorder, as in a training loop
+        timed(2)  # the first span of a path makes it
         _core.drain()
         started = time.perf_counter_ns()
-        timed(SPANS)
+        timed(TURNS)
         between = time.perf_counter_ns()
-        bare(SPANS)
+        bare(TURNS)
         ended = time.perf_counter_ns()
         _core.switch_off()
-        whole.append(((between - started) - (ended - between)) / SPANS)
-        inside.append(_mean_duration())
-    # The lower quartile: interruptions only ever add.
-    cost = max(0.0, statistics.quantiles(whole, n=4)[0])
-    within = min(max(0.0, statistics.quantiles(inside, n=4)[0]), cost)
-    return SpanCost(within, cost - within, statistics.median(abs(value - cost) for value in whole))
+        whole.append(((between - started) - (ended - between)) / spans)
+        inside.append(_mean_leaf() - (ended - between) / spans)
+    cost = max(0.0, statistics.median(whole[WARM_UP:]))
+    within = min(max(0.0, statistics.median(inside[WARM_UP:])), cost)
+    deviation = statistics.median(abs(value - cost) for value in whole[WARM_UP:])
+    return SpanCost(within, cost - within, deviation)
 
 
-def _mean_duration() -> float:
-    """Mean duration of the calibration's spans: an empty span lasts as long as its own inside cost."""
+def _mean_leaf() -> float:
+    """Mean duration of the spans that hold no others: their work, and what a span costs inside."""
     rows = np.frombuffer(_core.drain()[1], dtype=ROW)
-    spans = rows[rows["count"] > 0]
-    return float(spans["total"].sum() / spans["count"].sum()) if len(spans) else 0.0
+    leaves = rows[(rows["count"] > 0) & (rows["own"] == rows["total"])]
+    return float(leaves["total"].sum() / leaves["count"].sum()) if len(leaves) else 0.0
 
 
-def _nothing() -> None:
-    return None
+# --- the loops: each turn does four pieces of work, timed in four spans, one of them inside another -------------------
+
+_PIECE: Final = tuple(range(24))
 
 
-def _numbers(n: int) -> Iterator[int]:
-    yield from range(n)
+def _work() -> int:
+    total = 0
+    for number in _PIECE:
+        total += number
+    return total
 
 
-async def _pause() -> None:
-    return None
+def _bare_turns(turns: int) -> None:
+    for _ in range(turns):
+        _work()
+        _work()
+        _work()
+        _work()
 
 
-_timed_nothing = profile_function(_NAME)(_nothing)
-_timed_numbers = profile_function(_NAME)(_numbers)
-_timed_pause = profile_function(_NAME)(_pause)
+def _with_turns(turns: int) -> None:
+    for _ in range(turns):
+        with _core.profile("(calibration a)"):
+            _work()
+            with _core.profile("(calibration b)"):
+                _work()
+        with _core.profile("(calibration c)"):
+            _work()
+        with _core.profile("(calibration d)"):
+            _work()
 
 
-def _bare_with(n: int) -> None:
-    for _ in range(n):
+def _piece() -> None:
+    _work()
+
+
+def _piece_and(inner: Callable[[], None]) -> None:
+    _work()
+    inner()
+
+
+_timed_inner = profile_function("(calibration b)")(_piece)
+_timed_outer = profile_function("(calibration a)")(_piece_and)
+_timed_third = profile_function("(calibration c)")(_piece)
+
+
+def _plain_calls(turns: int) -> None:
+    for _ in range(turns):
+        _piece_and(_piece)
+        _piece()
+        _piece()
+
+
+def _timed_calls(turns: int) -> None:
+    for _ in range(turns):
+        _timed_outer(_timed_inner)
+        _timed_third()
+        _timed_inner()
+
+
+def _pieces(steps: int) -> Iterator[int]:
+    for _ in range(steps):
+        yield _work()
+
+
+_timed_pieces = profile_function("(calibration a)")(_pieces)
+
+
+def _plain_steps(turns: int) -> None:
+    for _ in _pieces(turns * SPANS_A_TURN):
         pass
 
 
-def _timed_with(n: int) -> None:
-    for _ in range(n):
-        with _core.profile(_NAME):
-            pass
+def _timed_steps(turns: int) -> None:
+    for _ in _timed_pieces(turns * SPANS_A_TURN):
+        pass
 
 
-def _calling(function: Callable[[], None]) -> Loop:
-    def loop(n: int) -> None:
-        for _ in range(n):
-            function()
-
-    return loop
+async def _pause() -> int:
+    return _work()
 
 
-def _walking(function: Callable[[int], Iterator[int]]) -> Loop:
-    return lambda n: sum(1 for _ in function(n))
+_timed_pause = profile_function("(calibration a)")(_pause)
 
 
-def _awaiting(function: Callable[[], Any]) -> Loop:
-    async def loop(n: int) -> None:
-        for _ in range(n):
+def _awaits(function: Callable[[], Any]) -> Loop:
+    async def loop(turns: int) -> None:
+        for _ in range(turns * SPANS_A_TURN):
             await function()
 
-    def drive(n: int) -> None:
+    def drive(turns: int) -> None:
         # Driven by hand: an event loop would be visible to the program and costs more than what is measured.
         with contextlib.suppress(StopIteration):
-            loop(n).send(None)
+            loop(turns).send(None)
 
     return drive
 
 
 _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
-    kinds.WITH: (_bare_with, _timed_with),
-    kinds.FUNCTION: (_calling(_nothing), _calling(_timed_nothing)),
-    kinds.GENERATOR: (_walking(_numbers), _walking(_timed_numbers)),
-    kinds.COROUTINE: (_awaiting(_pause), _awaiting(_timed_pause)),
+    kinds.WITH: (_bare_turns, _with_turns),
+    kinds.FUNCTION: (_plain_calls, _timed_calls),
+    kinds.GENERATOR: (_plain_steps, _timed_steps),
+    kinds.COROUTINE: (_awaits(_pause), _awaits(_timed_pause)),
 }

@@ -51,22 +51,24 @@ class DevicePeak:
     def __init__(self) -> None:
         self._open: list[list[int]] = []  # [allocated at entry, peak so far]
 
-    def enter(self) -> None:
+    def enter(self) -> list[int]:
+        """What `leave` is to be given: spans may end in any order."""
         device = allocator()
-        if device is None:
-            self._open.append([-1, -1])
-            return
-        self._spread(device.max_memory_allocated())
-        device.reset_peak_memory_stats()
-        now = device.memory_allocated()
-        self._open.append([now, now])
+        entry = [-1, -1]
+        if device is not None:
+            self._spread(device.max_memory_allocated())
+            device.reset_peak_memory_stats()
+            entry = [device.memory_allocated()] * 2
+        self._open.append(entry)
+        return entry
 
-    def leave(self) -> int | None:
+    def leave(self, entry: list[int]) -> int | None:
         """The rise above the level at entry, or None without a device."""
         device = allocator()
         if device is not None:
             self._spread(device.max_memory_allocated())
-        start, peak = self._open.pop()
+        self._open = [other for other in self._open if other is not entry]
+        start, peak = entry
         return None if device is None or start < 0 else peak - start
 
     def _spread(self, reached: int) -> None:

@@ -96,7 +96,7 @@ class Flusher:
                     "total_ns": rows["total"],
                     "self_ns": rows["own"],
                     "charged_ns": rows["charged"],
-                    "min_ns": rows["shortest"],
+                    "min_ns": np.where(rows["shortest"] == layout.NEVER, -1, rows["shortest"]),
                     "max_ns": rows["longest"],
                 },
             )

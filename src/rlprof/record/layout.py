@@ -6,6 +6,8 @@ from typing import Final
 
 import numpy as np
 
+NEVER: Final = 2**63 - 1  # the shortest of no durations
+
 ROW: Final = np.dtype(
     [
         ("path", "<u4"), ("exact", "<u4"), ("count", "<u8"), ("total", "<i8"), ("own", "<i8"), ("shortest", "<i8"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import psutil
@@ -77,64 +79,92 @@ class PeakReader:
 
 
 class PeakTracker:
-    """Exact peaks of nested spans from one high-water mark: entering one hands the mark to those around it first."""
+    """Exact peaks of nested spans from one high-water mark: entering one hands the mark to those around it first.
 
-    def __init__(self, reader: PeakReader) -> None:
+    When the system refuses to be asked, `failed` is told once and nothing more is measured.
+    """
+
+    def __init__(self, reader: PeakReader, failed: Callable[[Exception], None]) -> None:
         self._reader = reader
+        self._failed = failed
         self._device = DevicePeak()
-        self._open: list[list[int]] = []  # [resident at entry, peak so far]
+        self._open: list[Stretch] = []
         self._lock = threading.Lock()
+        self._off = False
 
-    def enter(self) -> list[int]:
-        with self._lock:
-            self._spread(self._reader.peak())
-            self._reader.restart()
-            self._device.enter()
-            now = self._reader.current()
-            entry = [now, now]
-            self._open.append(entry)
-            return entry
+    def enter(self) -> Stretch | None:
+        if self._off:
+            return None
+        try:
+            with self._lock:
+                self._spread(self._reader.peak())
+                self._reader.restart()
+                now = self._reader.current()
+                stretch = Stretch(now, now, self._device.enter())
+                self._open.append(stretch)
+                return stretch
+        except Exception as error:
+            self._give_up(error)
+            return None
 
-    def leave(self, entry: list[int]) -> tuple[int, int, int]:
+    def leave(self, stretch: Stretch) -> tuple[int, int, int] | None:
         """Peak, rise above the level at entry, and the device's rise (-1 without one)."""
-        with self._lock:
-            self._spread(self._reader.peak())
-            for i in range(len(self._open) - 1, -1, -1):
-                if self._open[i] is entry:
-                    del self._open[i]
-                    break
-            device = self._device.leave()
-            return entry[1], max(0, entry[1] - entry[0]), -1 if device is None else device
+        try:
+            with self._lock:
+                self._spread(self._reader.peak())
+                self._open = [other for other in self._open if other is not stretch]
+                device = self._device.leave(stretch.device)
+                return stretch.peak, max(0, stretch.peak - stretch.entry), -1 if device is None else device
+        except Exception as error:
+            self._give_up(error)
+            return None
 
     def _spread(self, reached: int) -> None:
-        for entry in self._open:
-            entry[1] = max(entry[1], reached)
+        for stretch in self._open:
+            stretch.peak = max(stretch.peak, reached)
+
+    def _give_up(self, error: Exception) -> None:
+        if not self._off:
+            self._off = True
+            self._open = []
+            self._failed(error)
+
+
+@dataclass(slots=True, eq=False)
+class Stretch:
+    """One tracked span: resident memory at its entry, the highest since, and the device's figures."""
+
+    entry: int
+    peak: int
+    device: list[int]
 
 
 class MemorySpan:
     """A span that also measures the exact peak of memory during it. The time that takes is booked as rlprof's own."""
 
-    __slots__ = ("_entry", "_path", "_span", "_tracker")
+    __slots__ = ("_open", "_span", "_tracker")
 
     def __init__(self, tracker: PeakTracker, name: str, phase: str | None) -> None:
         self._tracker = tracker
         self._span: Any = _core.span_of_kind(name, phase, MEMORY)
-        self._entry: list[int] | None = None
-        self._path = 0
+        self._open: list[tuple[Stretch | None, int]] = []  # with its path; a span may be entered again inside itself
 
     def __enter__(self) -> MemorySpan:
         started = _core.clock_ns()
-        self._entry = self._tracker.enter()
+        stretch = self._tracker.enter()
         _core.charge(_core.clock_ns() - started)
         self._span.__enter__()
-        self._path = _core.open_path_here()
-        _core.track_memory_of(self._path)
+        path = _core.open_path_here()
+        if stretch is not None:
+            _core.track_memory_of(path)
+        self._open.append((stretch, path))
         return self
 
     def __exit__(self, *error: object) -> None:
         self._span.__exit__(*error)
         started = _core.clock_ns()
-        if self._entry is not None:
-            _core.note_memory(self._path, *self._tracker.leave(self._entry))
-            self._entry = None
+        stretch, path = self._open.pop() if self._open else (None, 0)
+        measured = self._tracker.leave(stretch) if stretch is not None else None
+        if measured is not None:
+            _core.note_memory(path, *measured)
         _core.charge(_core.clock_ns() - started)

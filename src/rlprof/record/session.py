@@ -13,7 +13,7 @@ from typing import Any
 from rlprof import _core
 from rlprof.model.phases import PHASES
 from rlprof.model.recording import Recording, SpanCost, Status
-from rlprof.record.background import Background
+from rlprof.record.background import STOP_SECONDS, Background
 from rlprof.record.calibrate import calibrate
 from rlprof.record.children import ExportedSession, Inheritance
 from rlprof.record.complain import complain, forget
@@ -49,17 +49,18 @@ class Session:
         self._lock = threading.Lock()  # between the writer thread and a caller who wants the numbers now
         self._exported: ExportedSession | None = None
         self._ended = False
+        self._held_for_fork = False
 
     def start(self) -> None:
         """Calibrate, then record. Anything that cannot be set up is said once and left out."""
         forget()
         _core.wipe()
-        _core.configure(phases=PHASES, keep_slowest=0)
+        _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
         self.costs = self.costs or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
         self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs)
         self._configure_core()
-        self._background = Background(self._flusher, self.options, self._flush_quietly)
+        self._background = self._new_background()
         if self.target is not None and self.options.follow_children:
             self._exported = ExportedSession(Inheritance(str(self.target), self.options, self.identity.uid))
         if "fork" not in self._role:
@@ -73,9 +74,10 @@ class Session:
         return parts_of(self.target) / f"{self.identity.uid}{PART_SUFFIX}"
 
     def _configure_core(self) -> None:
-        tracker = PeakTracker(PeakReader())
+        tracker = PeakTracker(PeakReader(), self._stop_tracking) if self.options.memory else None
 
         def memory_span(name: str, phase: str | None) -> MemorySpan:
+            assert tracker is not None
             return MemorySpan(tracker, name, phase)
 
         def bad_phase(name: str, phase: object) -> None:
@@ -88,25 +90,49 @@ class Session:
             phases=PHASES,
             schedule=schedule.as_tuple() if schedule else None,
             keep_slowest=self.options.keep_slowest,
-            memory_span=memory_span if self.options.memory else None,
+            memory_span=memory_span if tracker is not None else None,
             bad_phase=bad_phase,
         )
+
+    def _stop_tracking(self, error: Exception) -> None:
+        message = f"exact memory peaks failed and were switched off: {error!r}"
+        complain("memory", f"{message}; the rest is recorded")
+        self._flusher.warn("memory-failed", message, "leave out track_memory, or look at what the system forbids")
+
+    def _new_background(self) -> Background:
+        return Background(self._flusher, self.options, self._flush_quietly, self._give_up)
 
     def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
         with self._lock:
             if self._ended:
                 return True
-            self._replace_lost_file()
+            if self._flusher.store.missing():
+                if self.target is not None and self.target.exists():
+                    self._retire()
+                    return True
+                self._replace_lost_file()
             return self._flusher.flush(status, exit_code)
 
     def _flush_quietly(self) -> None:
         self.flush()
 
+    def _give_up(self, error: Exception) -> None:
+        """Writing failed in a way that nobody foresaw: recording ends, training goes on."""
+        _core.switch_off()
+        message = f"recording failed and was switched off: {error!r}"
+        complain("writer", f"{message}; training goes on")
+        self._flusher.warn("writer-failed", message, "report it as a fault of rlprof")
+
+    def _retire(self) -> None:
+        """The run is over and its parts were joined without this process, which lives on: it has no file any more."""
+        _core.switch_off()
+        self._ended = True
+        self._flusher.store.close()
+
     def _replace_lost_file(self) -> None:
-        """Someone removed the directory: put everything into a new one, unless the run was merged meanwhile."""
+        """Someone removed the directory: put everything into a new one."""
         store = self._flusher.store
-        if not store.missing() or store.path is None or self.target is None or self.target.exists():
-            return
+        assert store.path is not None
         try:
             store.move_to(store.path)
         except (OSError, sqlite3.Error) as error:
@@ -141,7 +167,7 @@ class Session:
             _core.wipe()
             self.identity = Identity.of_this_process(self._role, self._parent_uid)
             self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs or {})
-            self._background = Background(self._flusher, self.options, self._flush_quietly)
+            self._background = self._new_background()
         if was_on:
             _core.switch_on(threading.main_thread().ident)
         self._background.start()
@@ -149,21 +175,33 @@ class Session:
     def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
         """Write the rest and let go of everything that was set up."""
         _core.switch_off()
-        self._background.close()
-        self.flush(status, exit_code)
-        with self._lock:
-            self._ended = True
-            self._flusher.store.close()
+        if self._background.close():
+            self._write_rest(status, exit_code)
+        else:
+            complain("writer", "the disk does not answer; the last seconds are not recorded")
         if self._exported is not None:
             self._exported.withdraw()
+
+    def _write_rest(self, status: Status, exit_code: int | None) -> None:
+        try:
+            self.flush(status, exit_code)
+        except Exception as error:
+            self._give_up(error)
+        with self._lock:
+            if not self._ended:
+                self._ended = True
+                self._flusher.store.close()
 
     # --- fork ---------------------------------------------------------------------------------------------------------
 
     def before_fork(self) -> None:
         """No thread of ours may be inside SQLite when the process is copied: its locks would be copied held."""
         self._background.stop()
+        self._held_for_fork = self._lock.acquire(timeout=STOP_SECONDS)  # nor one of the program's, in `summary()`
 
     def after_fork_in_parent(self) -> None:
+        if self._held_for_fork:
+            self._lock.release()
         self._background.start()
 
     def continued_in_child(self) -> Session:
@@ -178,7 +216,7 @@ class ServerSession(Session):
 
     def start(self) -> None:
         forget()
-        _core.configure(phases=PHASES, keep_slowest=0)
+        _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
         self.costs = self.costs or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
 
@@ -202,6 +240,7 @@ class ServerSession(Session):
 _current: Session | None = None
 _inherited: list[Session] = []  # of parent processes, kept so that nothing of theirs is ever finalised here
 _hooked = False
+_fork_gate = threading.RLock()  # two threads may fork at once; our threads are stopped and started for one at a time
 
 
 def current_session() -> Session | None:
@@ -236,6 +275,7 @@ def _guarded(code: str, action: Any) -> None:
 
 
 def _before_fork() -> None:
+    _fork_gate.acquire()
     if _current is not None:
         _guarded("preparing a fork", _current.before_fork)
 
@@ -243,9 +283,12 @@ def _before_fork() -> None:
 def _after_in_parent() -> None:
     if _current is not None:
         _guarded("going on after a fork", _current.after_fork_in_parent)
+    _fork_gate.release()
 
 
 def _after_in_child() -> None:
+    global _fork_gate
+    _fork_gate = threading.RLock()
     _guarded("recording a forked process", _continue_in_child)
 
 
@@ -256,13 +299,37 @@ def _continue_in_child() -> None:
         return
     _inherited.append(session)
     _core.wipe()
-    if not session.options.follow_children or session.target is None:
+    if not session.options.follow_children or session.target is None or _is_about_to_exec():
         return
     begin(session.continued_in_child())
-    # A worker of multiprocessing leaves by os._exit, past atexit; its own finalisers are what runs last.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.register_after_fork(_current, lambda _: util.Finalize(None, end, exitpriority=-1000))
+        util.register_after_fork(_current, lambda _: end_with_worker())  # it first forgets its parent's finalisers
+
+
+def _is_about_to_exec() -> bool:
+    """Whether this is `subprocess` between fork and exec: it only comes by here when it has a preexec_fn."""
+    subprocess = sys.modules.get("subprocess")
+    frame = sys._getframe()
+    while subprocess is not None and frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code is subprocess.Popen._execute_child.__code__:
+            return True
+    return False
+
+
+def end_with_worker() -> None:
+    """A worker of multiprocessing leaves by os._exit, past atexit; its own finalisers are what runs last."""
+    from multiprocessing import util
+
+    util.Finalize(None, _end_worker, exitpriority=-1000)
+
+
+def _end_worker() -> None:
+    # What the worker's function raised is still on its way to multiprocessing, who reports it after the finalisers.
+    error = sys.exc_info()[1]
+    failed = error is not None and not (isinstance(error, SystemExit) and error.code in (None, 0))
+    end("failed" if failed else "completed")
 
 
 def _at_exit() -> None:
@@ -273,6 +340,15 @@ def _at_exit() -> None:
         pass
     except Exception as error:
         complain("exit", f"the recording could not be finished: {error!r}")
+    if _inherited:
+        _never_finalise(_inherited)
+
+
+def _never_finalise(inherited: list[Session]) -> None:
+    """Closing a copy of the parent's database connection, as the end of the interpreter would, can harm the parent's."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 
 def _how_it_ended() -> Status:

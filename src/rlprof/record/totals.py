@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlprof.model.histogram import BUCKETS
+from rlprof.record.layout import NEVER
 from rlprof.recording.codec import pack_histogram
 
 
@@ -15,7 +16,7 @@ class PathTotals:
     """One row per path, grown as paths appear."""
 
     def __init__(self) -> None:
-        self._numbers = np.zeros((0, 7), np.int64)  # count, total, own, shortest, longest, charged, exact
+        self._numbers = self._blank(0)  # count, total, own, shortest, longest, charged, exact
         self._memory = np.full((0, 3), -1, np.int64)  # peak, rise, device rise; -1: never seen
         self._histograms = np.zeros((0, BUCKETS), np.uint64)
         self._changed: set[int] = set()
@@ -27,10 +28,7 @@ class PathTotals:
         paths = rows["path"].astype(np.intp)
         self._grow(int(paths.max()) + 1)
         numbers = self._numbers
-        closed = rows["count"] > 0
-        first = closed & (numbers[paths, 0] == 0)
-        shortest = np.where(closed & ~first, np.minimum(numbers[paths, 3], rows["shortest"]), numbers[paths, 3])
-        numbers[paths, 3] = np.where(first, rows["shortest"], shortest)
+        numbers[paths, 3] = np.minimum(numbers[paths, 3], rows["shortest"])
         numbers[paths, 4] = np.maximum(numbers[paths, 4], rows["longest"])
         for column, name in ((0, "count"), (1, "total"), (2, "own"), (5, "charged")):
             numbers[paths, column] += rows[name].astype(np.int64)
@@ -52,18 +50,25 @@ class PathTotals:
         if missing <= 0:
             return
         extra = max(missing, len(self._numbers), 16)
-        self._numbers = np.vstack([self._numbers, np.zeros((extra, 7), np.int64)])
+        self._numbers = np.vstack([self._numbers, self._blank(extra)])
         self._memory = np.vstack([self._memory, np.full((extra, 3), -1, np.int64)])
         self._histograms = np.vstack([self._histograms, np.zeros((extra, BUCKETS), np.uint64)])
+
+    @staticmethod
+    def _blank(rows: int) -> NDArray[np.int64]:
+        numbers = np.zeros((rows, 7), np.int64)
+        numbers[:, 3] = NEVER
+        return numbers
 
     def changed_rows(self) -> list[tuple[Any, ...]]:
         """Rows of the path_stats table for the paths that changed since `settle`."""
         rows = []
         for path in sorted(self._changed):
             count, total, own, shortest, longest, charged, exact = self._numbers[path].tolist()
+            timed = shortest != NEVER
             peak, rise, device = (value if value >= 0 else None for value in self._memory[path].tolist())
             rows.append(
-                (path, count, total, own, shortest if count else None, longest if count else None, charged,
+                (path, count, total, own, shortest if timed else None, longest if timed else None, charged,
                  peak, rise, exact, device, pack_histogram(self._histograms[path]))
             )  # fmt: skip
         return rows

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
+from rlprof.model.errors import NotARecording
 from rlprof.model.recording import RecordedWarning
 from rlprof.recording.place import target_of
+
+UNREADABLE: Final = "part-unreadable"
 
 
 def unreadable_part(part: Path, error: Exception) -> RecordedWarning:
     return RecordedWarning(
-        "part-unreadable", f"the part {part.name} could not be read: {error}", f"it was left in {part.parent}"
+        UNREADABLE, f"the part {part.name} could not be read: {error}", f"it was left in {part.parent}"
     )
 
 
@@ -19,6 +24,18 @@ def silent_processes(count: int) -> RecordedWarning:
         "process-silent",
         f"{count} process{'es' if count > 1 else ''} ended before the first write, half a second after the start",
         "nothing needs to be done; a process that leaves by os._exit or is killed takes its last second with it",
+    )
+
+
+def no_readable_part(parts: Path, warnings: Sequence[RecordedWarning]) -> NotARecording:
+    return NotARecording(f"nothing in {parts} can be read: {warnings[0].message}")
+
+
+def still_running(count: int) -> RecordedWarning:
+    return RecordedWarning(
+        "process-still-running",
+        f"{count} process{'es' if count > 1 else ''} still ran when the run's parts were joined",
+        "what they did afterwards is not in the recording; let the program wait for its workers",
     )
 
 

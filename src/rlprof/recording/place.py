@@ -5,6 +5,7 @@ While a run lives, its parts are in a directory `NAME.rlprof.parts`; the merged 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -61,10 +62,12 @@ def _make_parts(target: Path) -> bool:
     parts = parts_of(target)
     try:
         parts.parent.mkdir(parents=True, exist_ok=True)
+        if parts.exists():
+            return False
         parts.mkdir(mode=0o700)
-    except FileExistsError:
-        return False
     except OSError as error:
+        if parts.exists():  # another run was quicker
+            return False
         raise OutputExists(f"cannot write to {parts.parent}: {error.strerror or error}") from None
     return True
 
@@ -93,12 +96,21 @@ def _suggestion(path: Path) -> str:
             known += [*folder.glob(f"*{SUFFIX}"), *folder.glob(f"*{PARTS_SUFFIX}")]
     if not known:
         return "; `rlprof run SCRIPT` makes one"
-    newest = max(known, key=lambda candidate: candidate.stat().st_mtime)
-    return f"; the newest one here is {newest}"
+    return f"; the newest one here is {max(known, key=_changed)}"
+
+
+def _changed(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def list_parts(parts: Path) -> tuple[list[Path], int]:
     """The parts that hold something, and how many processes never came to write."""
-    found = sorted(parts.glob(f"*{PART_SUFFIX}"))
-    written = [part for part in found if part.stat().st_size > 0]
-    return written, len(found) - len(written)
+    sizes: dict[Path, int] = {}
+    for part in sorted(parts.glob(f"*{PART_SUFFIX}")):
+        with contextlib.suppress(FileNotFoundError):  # merged and removed at this very moment
+            sizes[part] = part.stat().st_size
+    written = [part for part, size in sizes.items() if size > 0]
+    return written, len(sizes) - len(written)

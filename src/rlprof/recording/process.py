@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,55 @@ from rlprof.model.recording import (
 )
 from rlprof.recording import codec
 
+_TEXT: Final = "typeof({}) = 'text'"
+_WHOLE: Final = "typeof({}) = 'integer'"
+_REAL: Final = "typeof({}) = 'real' AND abs({}) < 1.7e308"
+_TEXT_OR_NULL: Final = "typeof({}) IN ('text', 'null')"
+_WHOLE_OR_NULL: Final = "typeof({}) IN ('integer', 'null')"
+
+#: What each column must hold. SQLite itself takes anything anywhere, and a file may have been made by anyone.
+_SHAPES: Final[Mapping[str, Mapping[str, str]]] = {
+    "processes": {
+        "uid role argv status facts costs losses": _TEXT,
+        "pid start_ns end_ns recorded_ns": _WHOLE,
+        "started wall_drift": _REAL,
+        "parent_uid": _TEXT_OR_NULL,
+        "exit_code iteration_thread": _WHOLE_OR_NULL,
+    },
+    "threads": {"id is_main": _WHOLE, "name": _TEXT},
+    "paths": {"id thread kind": _WHOLE, "name": _TEXT, "parent": _WHOLE_OR_NULL, "phase": _TEXT_OR_NULL},
+    "path_stats": {
+        "path count total_ns self_ns charged_ns rss_exact": _WHOLE,
+        "min_ns max_ns rss_peak rss_rise device_rise": _WHOLE_OR_NULL,
+    },
+    "open_spans": {"path start_ns": _WHOLE},
+    "counters": {"id calls": _WHOLE, "name": _TEXT, "amount": _REAL},
+    "slow_iterations": {"iteration start_ns duration_ns elided elided_below_ns": _WHOLE},
+    "frames": {"id line": _WHOLE, "parent": _WHOLE_OR_NULL, "function file": _TEXT},
+    "warnings": {"code message remedy": _TEXT},
+}
+
+
+def _check_shapes(connection: sqlite3.Connection, key: int) -> None:
+    for table, columns in _SHAPES.items():
+        rules = [rule.format(name, name) for names, rule in columns.items() for name in names.split()]
+        mine = "id" if table == "processes" else "process"
+        query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {mine} = ? AND NOT ({' AND '.join(rules)}))"
+        if connection.execute(query, (key,)).fetchone()[0]:
+            raise NotARecording(f"the table {table} holds what was never written into it")
+
 
 def read_process(
-    connection: sqlite3.Connection, row: Any, facts: Mapping[str, Any], status: Status, number: int
+    connection: sqlite3.Connection,
+    row: Any,
+    facts: Mapping[str, Any],
+    status: Status,
+    number: int,
+    connect: Callable[[], sqlite3.Connection],
 ) -> Process:
-    """`row` is the process's own row; `number` is what it is called in this reading."""
+    """`row` is the process's own row; `number` is what it is called in this reading; `connect` is for later."""
     key: int = row["id"]
+    _check_shapes(connection, key)
     counters = connection.execute(
         "SELECT name, amount, calls FROM counters WHERE process = ? ORDER BY id", (key,)
     ).fetchall()
@@ -68,7 +111,7 @@ def read_process(
         losses=losses_of(counts),
         warnings=read_warnings(connection, key),
         iteration_thread=row["iteration_thread"],
-        load=_loaders(connection, key),
+        load=_loaders(connect, key),
     )
 
 
@@ -124,9 +167,20 @@ def _stats_of(row: Any, open_since: tuple[int, ...]) -> PathStats:
     )
 
 
-def _loaders(connection: sqlite3.Connection, key: int) -> ProcessLoaders:
+def _loaders(connect: Callable[[], sqlite3.Connection], key: int) -> ProcessLoaders:
+    def guarded(read: Callable[[], Any]) -> Callable[[], Any]:
+        """Tables load long after the file was opened, when nobody expects an error of the database any more."""
+
+        def load() -> Any:
+            try:
+                return read()
+            except sqlite3.Error as error:
+                raise NotARecording(f"the recording is damaged: {error}") from None
+
+        return load
+
     def table(kind: str, make: Callable[[dict[str, NDArray[Any]]], Any]) -> Callable[[], Any]:
-        return lambda: make(_chunks(connection, key, kind))
+        return guarded(lambda: make(_chunks(connect(), key, kind)))
 
     return ProcessLoaders(
         windows=table("windows", lambda c: WindowTable(*(c[name] for name in WindowTable.__slots__))),
@@ -134,20 +188,22 @@ def _loaders(connection: sqlite3.Connection, key: int) -> ProcessLoaders:
         iterations=table("iterations", lambda c: IterationTable(**c)),
         memory=table("memory", lambda c: MemoryTable(**c)),
         events=table("events", lambda c: EventTable(**c)),
-        slow_iterations=lambda: _slow(connection, key),
-        samples=lambda: _samples(connection, key),
+        slow_iterations=guarded(lambda: _slow(connect(), key)),
+        samples=guarded(lambda: _samples(connect(), key)),
     )
 
 
 def _chunks(connection: sqlite3.Connection, key: int, kind: str) -> dict[str, NDArray[Any]]:
     layout = codec.KINDS[kind]
-    try:
-        rows = connection.execute(
-            "SELECT rows, data FROM chunks WHERE process = ? AND kind = ? ORDER BY id", (key, kind)
-        )
-        return codec.join([codec.unpack(row["data"], row["rows"], layout) for row in rows], layout)
-    except sqlite3.Error as error:
-        raise NotARecording(f"the recording is damaged: {error}") from None
+    tables: list[dict[str, NDArray[Any]]] = []
+    total = 0
+    rows = connection.execute("SELECT rows, data FROM chunks WHERE process = ? AND kind = ? ORDER BY id", (key, kind))
+    for row in rows:
+        tables.append(codec.unpack(row["data"], row["rows"], layout))
+        total += row["rows"]
+        if total > codec.MAX_TABLE_ROWS:
+            raise NotARecording(f"a process has more than {codec.MAX_TABLE_ROWS} rows of {kind}")
+    return codec.join(tables, layout)
 
 
 def _slow(connection: sqlite3.Connection, key: int) -> tuple[SlowIteration, ...]:
@@ -174,7 +230,12 @@ def _samples(connection: sqlite3.Connection, key: int) -> SampleTable:
     unique, inverse = np.unique(pairs, return_inverse=True)
     counts = np.bincount(inverse, weights=columns["count"], minlength=len(unique)).astype(np.int64)
     rows = connection.execute(
-        "SELECT id, parent, function, file, line FROM frames WHERE process = ? LIMIT 1000000", (key,)
+        "SELECT id, parent, function, file, line FROM frames WHERE process = ? ORDER BY id LIMIT 1000000", (key,)
     )
-    frames = {row["id"]: Frame(*row) for row in rows}
+    frames: dict[int, Frame] = {}
+    for row in rows:
+        frame = Frame(*row)
+        if frame.parent is not None and frame.parent not in frames:  # as with paths: no circles
+            raise NotARecording(f"frame {frame.id} has no caller")
+        frames[frame.id] = frame
     return SampleTable(unique >> 32, unique & 0xFFFFFFFF, counts, frames)

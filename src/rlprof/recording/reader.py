@@ -16,20 +16,37 @@ from rlprof.model.errors import EmptyRecording, NotARecording, RlprofError
 from rlprof.model.recording import Process, RecordedWarning, Recording
 from rlprof.recording import schema
 from rlprof.recording.liveness import settled_status
-from rlprof.recording.notes import silent_processes, unmerged, unreadable_part
-from rlprof.recording.place import find, list_parts
+from rlprof.recording.notes import UNREADABLE, no_readable_part, silent_processes, unmerged, unreadable_part
+from rlprof.recording.place import find, list_parts, target_of
 from rlprof.recording.process import read_process, read_warnings
 from rlprof.recording.runfile import Run, parse_run, read_run
 
 _MAGIC: Final = b"SQLite format 3\0"
-#: What reading a damaged file can raise.
-DAMAGE: Final = (sqlite3.Error, RlprofError, ValueError, KeyError, TypeError, AttributeError, OverflowError)
+#: What reading a damaged file can raise. RecursionError comes from JSON that is nested too deeply.
+DAMAGE: Final = (
+    sqlite3.Error, RlprofError, OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError,
+    RecursionError,
+)  # fmt: skip
+#: A part takes up to three file handles while it is open, and a run may have had thousands of workers.
+PARTS_KEPT_OPEN: Final = 50
+_MOST_BYTES: Final = 256 << 20  # of one value: far above what a writer puts into one
 
 
 def open_recording(name: str | os.PathLike[str]) -> Recording:
     """Read a recording by the name of its file or of its directory of parts."""
     path = find(name)
-    return _read_parts(path) if path.is_dir() else _read_file(path)
+    if not path.is_dir():
+        return _read_file(path)
+    merged = target_of(path)
+    try:
+        recording = _read_parts(path)
+    except RlprofError:
+        if not merged.is_file():
+            raise
+    else:
+        if not merged.is_file() or not any(warning.code == UNREADABLE for warning in recording.warnings):
+            return recording
+    return _read_file(merged)  # the parts were joined before, or at this very moment
 
 
 def read_connection(connection: sqlite3.Connection, source: str) -> Recording:
@@ -55,28 +72,46 @@ def _read_parts(parts: Path) -> Recording:
     processes: list[Process] = []
     warnings: list[RecordedWarning] = []
     written, silent = list_parts(parts)
-    for number, part in enumerate(written, start=1):
+    for part in written:
         try:
-            found = read_part(part, number)
+            # Numbered as a merge numbers them.
+            found = read_part(part, len(processes) + 1, keep_open=len(written) <= PARTS_KEPT_OPEN)
             processes += found
             silent += not found
         except DAMAGE as error:
             warnings.append(unreadable_part(part, error))
+    if not processes and warnings:
+        raise no_readable_part(parts, warnings)
     if silent:
         warnings.append(silent_processes(silent))
-    run = read_run(parts)
-    recording = _compose(str(parts), run, processes, tuple(warnings))
+    recording = _compose(str(parts), read_run(parts), processes, tuple(warnings))
     if recording.status != "running":
         recording = replace(recording, warnings=(*recording.warnings, unmerged(parts)))
     return recording
 
 
-def read_part(part: Path, number: int = 1) -> list[Process]:
+def read_part(part: Path, number: int = 1, *, keep_open: bool = True) -> list[Process]:
     """The process of a part; none where it was killed before its first write was complete."""
+    connection = open_part(part)
+    if connection is None:
+        return []
+    return _processes(connection, live=True, number=number, part=None if keep_open else part)
+
+
+def open_part(part: Path) -> sqlite3.Connection | None:
+    """A part to read from; None where it was killed before its tables were there."""
     connection = _open_read_only(part)
     if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
-        return []
-    return _processes(_checked(connection, part), live=True, number=number)
+        return None
+    return _checked(connection, part)
+
+
+def _open_again(part: Path) -> sqlite3.Connection:
+    connection = open_part(part)
+    if connection is None:
+        raise NotARecording(f"{part} is empty")
+    connection.row_factory = sqlite3.Row
+    return connection
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
@@ -95,6 +130,9 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
     if head != _MAGIC:
         raise NotARecording(f"{path} is not a recording of rlprof (it is no SQLite file)")
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    set_limit: Any = getattr(connection, "setlimit", None)  # from Python 3.11 on
+    if set_limit is not None:
+        set_limit(0, _MOST_BYTES)  # 0 is SQLITE_LIMIT_LENGTH
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
@@ -124,14 +162,20 @@ def _migrated_copy(connection: sqlite3.Connection, version: int) -> sqlite3.Conn
     return copy
 
 
-def _processes(connection: sqlite3.Connection, *, live: bool, number: int | None = None) -> list[Process]:
+def _processes(
+    connection: sqlite3.Connection, *, live: bool, number: int | None = None, part: Path | None = None
+) -> list[Process]:
+    """With `part`, its large tables are read by opening it again, and the connection is not kept."""
     connection.row_factory = sqlite3.Row
+    connect = (lambda: connection) if part is None else (lambda: _open_again(part))
     rows: list[Any] = connection.execute("SELECT * FROM processes ORDER BY id LIMIT 100000").fetchall()
     found = []
     for row in rows:
         facts = json.loads(row["facts"])
-        status = settled_status(row["status"], row["pid"], facts.get("birth")) if live else row["status"]
-        found.append(read_process(connection, row, facts, status, number if number is not None else row["id"]))
+        status = settled_status(row["status"], row["pid"], facts.get("birth"))
+        if not live and row["status"] == "running":
+            status = "running"  # when it was merged; whether it still is says nothing about what is in the file
+        found.append(read_process(connection, row, facts, status, row["id"] if number is None else number, connect))
     return found
 
 

@@ -93,3 +93,4 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
             raise NotARecording(f"there is no way from layout {step} to {VERSION}")
         MIGRATIONS[step](connection)
     connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.commit()  # a copy in the middle of a transaction could not be copied further

@@ -114,8 +114,15 @@ class PartStore:
         self._connection.executemany(
             "INSERT OR REPLACE INTO slow_iterations VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (s.iteration, s.start_ns, s.duration_ns, s.elided, s.elided_below_ns, len(s.events["path"]),
-                 codec.pack(s.events, codec.EVENTS))
+                (
+                    s.iteration,
+                    s.start_ns,
+                    s.duration_ns,
+                    s.elided,
+                    s.elided_below_ns,
+                    len(s.events["path"]),
+                    codec.pack(s.events, codec.EVENTS),
+                )
                 for s in batch.slow
             ],
         )
@@ -256,6 +263,4 @@ def _upsert_process(connection: sqlite3.Connection, process: Mapping[str, Any]) 
         for name in _PROCESS_COLUMNS
     ]
     marks = ",".join("?" * len(values))
-    connection.execute(
-        f"INSERT OR REPLACE INTO processes (id,{','.join(_PROCESS_COLUMNS)}) VALUES (1,{marks})", values
-    )
+    connection.execute(f"INSERT OR REPLACE INTO processes (id,{','.join(_PROCESS_COLUMNS)}) VALUES (1,{marks})", values)
