@@ -14,12 +14,12 @@ import numpy as np
 
 from rlprof import _core
 from rlprof.model.histogram import bucket_of
+from rlprof.model.phases import PHASES
 from rlprof.record import layout
 
 Label = tuple[str, str | None, int]  # name, phase, kind
 PathKey = tuple[int, tuple[Label, ...]]  # lane, labels from the root down
 TURN: Label = ("iteration", None, 5)
-PHASES = ("env.step", "learn.loss")
 
 
 # --- the model --------------------------------------------------------------------------------------------------------
@@ -30,12 +30,12 @@ class Stats:
     count: int = 0
     total: int = 0
     own: int = 0
-    shortest: int = 0
+    shortest: int = layout.NEVER
     longest: int = 0
     histogram: dict[int, int] = field(default_factory=dict)
 
     def tally(self, duration: int) -> None:
-        self.shortest = duration if self.count == 0 else min(self.shortest, duration)
+        self.shortest = min(self.shortest, duration)
         self.longest = max(self.longest, duration)
         self.count += 1
         self.total += duration
@@ -47,8 +47,7 @@ class Stats:
 
     def add(self, other: Stats) -> None:
         """Take in a later window of the same path."""
-        if other.count:
-            self.shortest = other.shortest if self.count == 0 else min(self.shortest, other.shortest)
+        self.shortest = min(self.shortest, other.shortest)
         self.longest = max(self.longest, other.longest)
         self.count += other.count
         self.total += other.total
@@ -119,6 +118,7 @@ class Reference:
         self.recorded = self.emitted = self.abandoned = self.unmatched = self.turns_closed = self.logged = 0
         self.leader: ReferenceThread | None = None
         self.turn_index = -1
+        self.turn_open = False
         self.turn_start = 0
         self.steps = self.steps_at_turn = 0.0
         self.logging = False
@@ -175,6 +175,9 @@ class Reference:
     def _take(self, record: ReferenceThread, stack: ReferenceStack, span: ReferenceSpan | None, counts: bool) -> bool:
         for at in range(len(stack.frames) - 1, -1, -1):
             if stack.frames[at].span is span:
+                # An iteration cannot outlive the span it was begun in.
+                while span is not None and stack is record.current and any(f.span is None for f in stack.frames[at:]):
+                    self._end_turn(record)
                 self._book(record)
                 frame = stack.frames.pop(at)
                 if counts:
@@ -183,7 +186,13 @@ class Reference:
         return False
 
     def _take_anywhere(self, span: ReferenceSpan, counts: bool) -> bool:
-        return any(self._take(record, stack, span, counts) for record in self.threads for stack in list(record.stacks))
+        for record in self.threads:
+            for stack in record.stacks:
+                if self._take(record, stack, span, counts):
+                    if not stack.frames and stack is not record.base and stack is not record.current:
+                        record.stacks.remove(stack)
+                    return True
+        return False
 
     def _finish(self, frame: ReferenceFrame) -> None:
         duration = self.now - frame.start
@@ -220,20 +229,20 @@ class Reference:
         if record is self.leader:
             self.turn_index += 1
             self.turn_start = self.now
+            self.turn_open = True
             self.steps_at_turn = self.steps
             self._follow_schedule()
 
     def end_turn(self, thread: int, context: int) -> None:
-        if self.on:
+        if self.threads:
             self._end_turn(self.here(thread, context))
 
     def _end_turn(self, record: ReferenceThread) -> None:
-        if not any(frame.span is None for frame in record.current.frames):
-            return
-        if record is self.leader:
+        if self._take(record, record.current, None, True) and record is self.leader and self.turn_open:
+            self.turn_open = False
+            self.logging = False
             self.turns_closed += 1
             self.turns.append((self.turn_start, self.now - self.turn_start, self.steps - self.steps_at_turn))
-        self._take(record, record.current, None, True)
 
     def _follow_schedule(self) -> None:
         if self.schedule is not None:
@@ -265,10 +274,7 @@ class Reference:
             for record in self.threads:
                 self._book(record)
         open_spans = [
-            (frame.path, frame.start)
-            for record in self.threads
-            for stack in record.stacks
-            for frame in stack.frames
+            (frame.path, frame.start) for record in self.threads for stack in record.stacks for frame in stack.frames
         ]
         totals = {
             "recorded_ns": self.recorded,
@@ -284,7 +290,7 @@ class Reference:
             "events_dropped": 0,
         }
         rows = {path: stats for path, stats in self.rows.items() if not stats.is_empty()}
-        window = Window(rows, sorted(open_spans), self.counters, self.turns, self.events, totals)
+        window = Window(rows, sorted(open_spans, key=repr), self.counters, self.turns, self.events, totals)
         self._begin_window()
         return window
 
@@ -333,9 +339,10 @@ def read_window() -> Window:
         rows[key] = Stats(*(int(row[name]) for name in ("count", "total", "own", "shortest", "longest")))
     for entry in np.frombuffer(bin_bytes, layout.BIN):
         rows[order[entry["row"]]].histogram[int(entry["bucket"])] = int(entry["count"])
+    opened = [(keys[int(path)], int(start)) for path, start in np.frombuffer(open_bytes, layout.OPEN_SPAN)]
     return Window(
         rows={key: stats for key, stats in rows.items() if not stats.is_empty()},
-        open_spans=sorted((keys[int(path)], int(start)) for path, start in np.frombuffer(open_bytes, layout.OPEN_SPAN)),
+        open_spans=sorted(opened, key=repr),
         counters={name: (amount, calls) for name, amount, calls in counters},
         turns=[(int(a), int(b), float(c)) for a, b, c in np.frombuffer(turns, layout.TURN)],
         events=[(keys[int(e["path"])], int(e["start"]), int(e["duration"])) for e in events],
@@ -451,8 +458,7 @@ class SideBySide:
         self.reference.turn(thread, context)
 
     def _end_turn(self, thread: int, context: int) -> None:
-        turn = _core.iteration() if not self.reference.on else _a_turn()
-        self.hands.do(thread, context, lambda: turn.__exit__(None, None, None))
+        self.hands.do(thread, context, lambda: _TURN.__exit__(None, None, None))
         self.reference.end_turn(thread, context)
 
     def _count(self, name: str, amount: float) -> None:
@@ -483,9 +489,5 @@ def _ignore(_: object) -> None:
     return None
 
 
-def _a_turn() -> Any:
-    """What `iteration()` returns, without turning anything."""
-    return _TURNS[0]
-
-
-_TURNS: list[Any] = [_core.iteration()]  # recording is off while modules load, so this marks nothing
+#: What `iteration()` returns. Recording is off while modules load, so this marks no turn.
+_TURN: Any = _core.iteration()

@@ -5,6 +5,7 @@ def configure(*, phases, schedule=None, int keep_slowest=5, memory_span=None, ba
     global known_phases, memory_span_factory, on_bad_phase, slow_room, flight
     global wait_turns, warmup_turns, active_turns, repeat_turns
     known_phases = frozenset(phases)
+    forget_sites()  # what was no phase may be one now
     memory_span_factory = memory_span
     on_bad_phase = bad_phase
     slow_room = min(keep_slowest, MAX_SLOW)

@@ -68,10 +68,11 @@ cdef void begin_turn(int64_t t) noexcept:
 
 cdef void note_turn(int64_t t) noexcept:
     """The leader's iteration, if one runs, ends now."""
-    global turn_fill, turns_dropped, turns_closed, turn_open
+    global turn_fill, turns_dropped, turns_closed, turn_open, logging_events
     if not turn_open:
         return
     turn_open = False
+    logging_events = False  # until the next one begins, no iteration is active
     turns_closed += 1
     if turn_fill < MAX_TURNS:
         turns[turn_fill].start = turn_start

@@ -83,10 +83,21 @@ cdef inline Label label_at_site(object name, object phase):
     return remember(slot, name, phase)
 
 
+cdef void forget_sites():
+    cdef Remembered old
+    cdef int i
+    for i in range(256):
+        old = remembered[i]
+        remembered[i].name = remembered[i].phase = remembered[i].label = NULL
+        Py_XDECREF(old.name)
+        Py_XDECREF(old.phase)
+        Py_XDECREF(old.label)
+
+
 cdef Label remember(Remembered *slot, object name, object phase):
     cdef Label label = find_label(name, phase, 0)
     cdef Remembered old = slot[0]
-    if label is MORE_LABEL:
+    if label is MORE_LABEL or type(name) is not str or not (phase is None or type(phase) is str):
         return label
     Py_XINCREF(<PyObject *>name)
     Py_XINCREF(<PyObject *>phase)

@@ -187,6 +187,8 @@ def guarded_span(name, phase, uint32_t kind, uint32_t group):
     Environments wrap environments and modules call modules: only the outermost call is the step, or the forward.
     """
     cdef Span span
+    if group >= MAX_GROUPS:
+        raise ValueError(group)
     if not recording or here().busy[group]:
         return OFF
     span = Span.__new__(Span)
@@ -197,4 +199,6 @@ def guarded_span(name, phase, uint32_t kind, uint32_t group):
 
 def is_busy(uint32_t group):
     """Whether a guarded span would be nothing here: one of its group is open, or recording is off."""
+    if group >= MAX_GROUPS:
+        raise ValueError(group)
     return not recording or here().busy[group] > 0

@@ -6,9 +6,13 @@ from typing import Final
 
 WITH: Final = 0  # `with profile(...)`
 FUNCTION: Final = 1  # a decorated function or method
-GENERATOR: Final = 2  # a decorated generator: one span from its first step to its end
-COROUTINE: Final = 3  # a decorated coroutine
+GENERATOR: Final = 2  # a decorated generator: a span for each step
+COROUTINE: Final = 3  # a decorated coroutine: a span for each stretch in which it runs
 MEMORY: Final = 4  # a span with track_memory=True, whose exact peak costs a system call or two
 ITERATION: Final = 5  # one turn of the training loop: structure, not work
 
-KINDS: Final[tuple[int, ...]] = (WITH, FUNCTION, GENERATOR, COROUTINE, MEMORY, ITERATION)
+ROOT: Final = 6  # the root of a thread's tree: no span, so no cost
+PROBE: Final = 7  # put around a library's function from outside
+
+#: The kinds of spans, each with a cost.
+KINDS: Final[tuple[int, ...]] = (WITH, FUNCTION, GENERATOR, COROUTINE, MEMORY, ITERATION, PROBE)

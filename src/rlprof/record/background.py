@@ -17,7 +17,7 @@ from rlprof.record.stacks import StackSampler
 
 Failed = Callable[[Exception], None]
 
-STOP_SECONDS: Final = 5.0  # how long to wait for a thread that is in the middle of a write
+STOP_SECONDS: Final = 2.0  # how long to wait for a thread that is in the middle of a write
 
 
 class Ticker:
@@ -30,29 +30,37 @@ class Ticker:
         self._seconds = seconds
         self._beat = beat
         self._failed = failed
+        self._last: Callable[[], None] | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> bool:
-        """Whether it has ended: a write to a disk that hangs cannot be waited for."""
+    def stop(self, last: Callable[[], None] | None = None) -> bool:
+        """Whether it has ended: a write to a disk that hangs is not waited for. `last` is the thread's last act."""
+        self._last = last
         self._stop.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
             return not self._thread.is_alive()
+        if last is not None:
+            last()
         return True
 
     def _run(self) -> None:
+        try:
+            self._keep_time()
+            if self._last is not None:
+                self._last()
+        except Exception as error:
+            # A fault of ours must not reach the program, nor be repeated a hundred times a second.
+            self._failed(error)
+
+    def _keep_time(self) -> None:
         due = time.monotonic() + self._seconds
         while not self._stop.wait(max(0.0, due - time.monotonic())):
-            try:
-                self._beat()
-            except Exception as error:
-                # A fault of ours must not reach the program, nor be repeated a hundred times a second.
-                self._failed(error)
-                return
+            self._beat()
             due = max(due + self._seconds, time.monotonic())
 
 
@@ -67,30 +75,35 @@ class Background:
         self._writer_failed = False  # what failed once is not started again after a fork
         self._sampler_failed = False
         self._rss = RssReader() if options.memory else None
-        self._tickers: list[Ticker] = []
+        self._writer: Ticker | None = None
+        self._sampler: Ticker | None = None
         self._next_memory = 0.0
         self._main = threading.main_thread().ident
         if options.sampler_hz > 0:
             flusher.sampler = StackSampler()
 
     def start(self) -> None:
-        self._tickers = []
         if not self._writer_failed:
-            self._tickers.append(Ticker("rlprof-writer", FLUSH_SECONDS, self._flush, self._stop_writing))
+            self._writer = Ticker("rlprof-writer", FLUSH_SECONDS, self._flush, self._stop_writing)
+            self._writer.start()
         rate = self._options.sampler_hz or (MEMORY_HZ if self._options.memory else 0.0)
         if rate > 0 and not self._sampler_failed:
-            self._tickers.append(Ticker("rlprof-sampler", 1.0 / rate, self._sample, self._stop_sampling))
-        for ticker in self._tickers:
-            ticker.start()
+            self._sampler = Ticker("rlprof-sampler", 1.0 / rate, self._sample, self._stop_sampling)
+            self._sampler.start()
 
-    def stop(self) -> bool:
-        """Whether all threads have ended."""
-        ended = [ticker.stop() for ticker in self._tickers]
-        self._tickers = []
-        return all(ended)
+    def stop(self, last: Callable[[], None] | None = None) -> bool:
+        """Whether all threads have ended. `last` is run by the writer, so that nobody else waits for the disk."""
+        sampler, self._sampler = self._sampler, None
+        writer, self._writer = self._writer, None
+        ended = sampler is None or sampler.stop()
+        if writer is not None:
+            return writer.stop(last) and ended
+        if last is not None:
+            last()
+        return ended
 
-    def close(self) -> bool:
-        ended = self.stop()
+    def close(self, last: Callable[[], None] | None = None) -> bool:
+        ended = self.stop(last)
         if ended and self._rss is not None:
             self._rss.close()
         return ended

@@ -21,11 +21,13 @@ from rlprof.model import kinds
 from rlprof.model.recording import SpanCost
 from rlprof.record.decorate import profile_function
 from rlprof.record.layout import ROW
+from rlprof.record.wrap import outermost, timed
 
 TURNS: Final = 60
 ROUNDS: Final = 20
 WARM_UP: Final = 5
 SPANS_A_TURN: Final = 4
+_GROUP: Final = 15  # one that no probe uses
 
 Loop = Callable[[int], Any]
 
@@ -171,9 +173,30 @@ def _awaits(function: Callable[[], Any]) -> Loop:
     return drive
 
 
+_probed_inner = outermost("(calibration b)", None, _GROUP)(_piece)
+_probed_third = timed("(calibration c)", None)(_piece)
+
+
+def _probed_calls(turns: int) -> None:
+    for _ in range(turns):
+        _probed_third()
+        _probed_inner()
+        _probed_third()
+        _probed_inner()
+
+
+def _unprobed_calls(turns: int) -> None:
+    for _ in range(turns):
+        _piece()
+        _piece()
+        _piece()
+        _piece()
+
+
 _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.WITH: (_bare_turns, _with_turns),
     kinds.FUNCTION: (_plain_calls, _timed_calls),
     kinds.GENERATOR: (_plain_steps, _timed_steps),
     kinds.COROUTINE: (_awaits(_pause), _awaits(_timed_pause)),
+    kinds.PROBE: (_unprobed_calls, _probed_calls),
 }

@@ -15,7 +15,7 @@ def complain(code: str, message: str) -> bool:
     try:
         sys.stderr.write(f"rlprof: {message}\n")
         sys.stderr.flush()
-    except (OSError, ValueError, AttributeError):  # no stderr, or a closed one: nobody to tell
+    except Exception:  # no stderr, a closed one, or an object of the program's that fails: nobody to tell
         return False
     return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, overload
 
 from rlprof import _core
 from rlprof.model import kinds
@@ -13,19 +13,29 @@ from rlprof.model import kinds
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def profile_function(name: Any = None, *, phase: str | None = None, track_memory: bool = False) -> Callable[[F], F]:
+@overload
+def profile_function(name: F, /) -> F: ...
+
+
+@overload
+def profile_function(
+    name: str | None = None, *, phase: str | None = None, track_memory: bool = False
+) -> Callable[[F], F]: ...
+
+
+def profile_function(name: Any = None, *, phase: str | None = None, track_memory: bool = False) -> Any:
     """Time every call: `@profile_function("gae", phase="advantage")`. Without a name, the function's own is used.
 
     Of a generator or coroutine only the time in which it runs is counted, each stretch between two suspensions as
     one call: while it waits, others work, and their time is theirs.
     """
     if callable(name) or isinstance(name, (classmethod, staticmethod)):  # used without parentheses
-        return cast(Callable[[F], F], profile_function()(name))
+        return profile_function()(name)
 
     def decorate(function: F) -> F:
         if isinstance(function, (classmethod, staticmethod)):  # above @classmethod or @staticmethod, instead of below
             return cast(F, type(function)(decorate(function.__func__)))
-        called = name or function.__qualname__.replace("<locals>.", "")
+        called = name or getattr(function, "__qualname__", type(function).__name__).replace("<locals>.", "")
         if inspect.isasyncgenfunction(function):
             return cast(F, _async_generator(function, called, phase))
         if inspect.iscoroutinefunction(function):

@@ -49,12 +49,12 @@ class DevicePeak:
     """
 
     def __init__(self) -> None:
-        self._open: list[list[int]] = []  # [allocated at entry, peak so far]
+        self._open: list[list[int]] = []  # [allocated at entry, peak so far]; empty without a device
 
     def enter(self) -> list[int]:
         """What `leave` is to be given: spans may end in any order."""
         device = allocator()
-        entry = [-1, -1]
+        entry: list[int] = []
         if device is not None:
             self._spread(device.max_memory_allocated())
             device.reset_peak_memory_stats()
@@ -68,9 +68,8 @@ class DevicePeak:
         if device is not None:
             self._spread(device.max_memory_allocated())
         self._open = [other for other in self._open if other is not entry]
-        start, peak = entry
-        return None if device is None or start < 0 else peak - start
+        return entry[1] - entry[0] if device is not None and entry else None
 
     def _spread(self, reached: int) -> None:
-        for entry in self._open:
+        for entry in filter(None, self._open):
             entry[1] = max(entry[1], reached)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,39 +26,52 @@ _VARIABLES: Final = (
 
 
 def machine_facts() -> dict[str, Any]:
-    """What holds for the whole life of the process."""
-    return {
-        "host": socket.gethostname(),
-        "system": f"{platform.system()} {platform.release()}",
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "cores_usable": _usable_cores(),
-        "cpu_quota": _cgroup_quota(),
-        "memory_bytes": psutil.virtual_memory().total,
-        "python": platform.python_version(),
-        "implementation": platform.python_implementation(),
-        "executable": sys.executable,
-        "directory": _working_directory(),
-        "git_commit": _git_commit(),
-        "birth": birth_mark(os.getpid()),
-        "environment": {name: mask_variable(name, os.environ[name]) for name in _VARIABLES if name in os.environ},
-        "load_at_start": _load(),
+    """What holds for the whole life of the process. What the system will not say is None."""
+    asked: dict[str, Callable[[], Any]] = {
+        "host": socket.gethostname,
+        "system": lambda: f"{platform.system()} {platform.release()}",
+        "cpu": _cpu_model,
+        "cores": os.cpu_count,
+        "cores_usable": _usable_cores,
+        "cpu_quota": _cgroup_quota,
+        "memory_bytes": lambda: psutil.virtual_memory().total,
+        "python": platform.python_version,
+        "implementation": platform.python_implementation,
+        "executable": lambda: sys.executable,
+        "directory": os.getcwd,
+        "git_commit": _git_commit,
+        "birth": lambda: birth_mark(os.getpid()),
+        "environment": _environment,
+        "load_at_start": lambda: os.getloadavg()[0],
     }
+    return {name: _answer(ask) for name, ask in asked.items()}
 
 
 def library_facts() -> dict[str, Any]:
     """Versions of what the program has loaded by now; asked again later, because programs import as they go."""
     facts: dict[str, Any] = {}
     for name in ("numpy", "torch", "gymnasium", "stable_baselines3", "torchrl", "tensordict", "ray"):
-        version = getattr(sys.modules.get(name), "__version__", None)
+        version = _answer(partial(getattr, sys.modules.get(name), "__version__", None))
         if version is not None:
             facts[name] = str(version)
-    torch = sys.modules.get("torch")
-    if torch is not None and hasattr(torch, "get_num_threads"):
-        facts["torch_threads"] = torch.get_num_threads()
-        facts["torch_interop_threads"] = torch.get_num_interop_threads()
-    facts["gpu"] = describe_device()
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        facts["torch_threads"] = _answer(lambda: int(torch.get_num_threads()))
+        facts["torch_interop_threads"] = _answer(lambda: int(torch.get_num_interop_threads()))
+    facts["gpu"] = _answer(describe_device)
     return facts
+
+
+def _answer(ask: Callable[[], Any]) -> Any:
+    """What was asked for, or None: a system or a library in whatever state is no reason to stop a training program."""
+    try:
+        return ask()
+    except Exception:
+        return None
+
+
+def _environment() -> dict[str, str]:
+    return {name: mask_variable(name, os.environ[name]) for name in _VARIABLES if name in os.environ}
 
 
 def _cpu_model() -> str | None:
@@ -90,45 +106,33 @@ def _cgroup_quota() -> float | None:
         return None
 
 
-def _load() -> float | None:
-    try:
-        return os.getloadavg()[0]
-    except (AttributeError, OSError):
-        return None
-
-
-def _working_directory() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
-
-
 def _git_commit() -> str | None:
     """The commit of the project the program runs in, read from its files: starting git would cost more."""
-    directory = _working_directory()
-    if directory is None:
-        return None
-    for folder in (Path(directory), *Path(directory).parents):
-        head = folder / ".git" / "HEAD"
-        if head.is_file():
-            return _resolve_head(folder / ".git", head)
+    directory = Path.cwd()
+    for folder in (directory, *directory.parents):
+        git = folder / ".git"
+        if git.is_file():  # a further work tree: the file says where its own head is
+            git = folder / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        if (git / "HEAD").is_file():
+            return _commit_at(git)
     return None
 
 
-def _resolve_head(git: Path, head: Path) -> str | None:
-    try:
-        text = head.read_text(encoding="utf-8").strip()
-        if not text.startswith("ref: "):
-            return text
-        name = text.removeprefix("ref: ")
-        loose = git / name
-        if loose.is_file():
-            return loose.read_text(encoding="utf-8").strip()
-        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
-            commit, _, packed = line.partition(" ")
-            if packed == name:
-                return commit
-    except OSError:
-        pass
+def _commit_at(git: Path) -> str | None:
+    head = (git / "HEAD").read_text(encoding="utf-8").strip()
+    if not head.startswith("ref: "):
+        return _as_commit(head)
+    name = head.removeprefix("ref: ")
+    shared = git / (git / "commondir").read_text(encoding="utf-8").strip() if (git / "commondir").is_file() else git
+    for folder in (git, shared):
+        if name.startswith("refs/") and ".." not in name and (folder / name).is_file():
+            return _as_commit((folder / name).read_text(encoding="utf-8").strip())
+    for line in (shared / "packed-refs").read_text(encoding="utf-8").splitlines():
+        commit, _, packed = line.partition(" ")
+        if packed == name:
+            return _as_commit(commit)
     return None
+
+
+def _as_commit(text: str) -> str | None:
+    return text if re.fullmatch(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", text) else None

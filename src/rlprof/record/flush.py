@@ -45,6 +45,7 @@ class Flusher:
         self._lanes_seen = 0
         self._last_ns = identity.start_ns
         self._flushes = 0
+        self._write_failed = False
         self._lost = {"events_dropped": 0, "rows_dropped": 0}
 
     def note_memory(self, at_ns: int, rss: int, device: int | None) -> None:
@@ -192,8 +193,7 @@ class Flusher:
         try:
             self.store.write(batch)
         except (sqlite3.Error, OSError, ValueError) as error:
-            if complain("write", f"cannot write the recording ({error}); training goes on, and writing is tried again"):
-                self.warn("write-failed", f"writing failed for a time: {error}", "look at the disk's free space")
+            self._note_failure(error)
             self._bound_what_waits()
             return False
         self.written_spans = self._totals.spans
@@ -201,6 +201,14 @@ class Flusher:
         self._waiting.clear()
         self._rows = _Waiting()
         return True
+
+    def _note_failure(self, error: Exception) -> None:
+        if self._write_failed:
+            return
+        self._write_failed = True
+        self.warn("write-failed", f"writing failed for a time: {error}", "look at the disk's free space")
+        if self.identity.role == "main":  # a full disk is full for all of a run's processes: one says so
+            complain("write", f"cannot write the recording ({error}); training goes on, and writing is tried again")
 
     def _bound_what_waits(self) -> None:
         """Keep memory bounded while nothing can be written: the oldest details go, totals stay whole."""
@@ -212,6 +220,7 @@ class Flusher:
                 self._lost["events_dropped" if kind == "events" else "rows_dropped"] += size - keep
                 joined = {name: column[-keep:] for name, column in joined.items()}
             self._waiting[kind] = [joined]
+        self._rows.slow = [row for row in self._rows.slow if row.iteration in self._rows.slow_kept]
 
     def _reap_threads(self) -> None:
         _core.reap(frozenset(sys._current_frames()))

@@ -10,6 +10,7 @@ from rlprof.model.errors import BadOption
 
 FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
 MEMORY_HZ: Final = 10.0
+MOST_DIGITS: Final = 12  # of a number of iterations: no run has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Schedule:
         values: dict[str, int] = {}
         for item in text.split(","):
             name, equals, number = item.strip().partition("=")
-            if name not in cls.__slots__ or not equals or not number.isdecimal() or name in values:
+            short = number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS
+            if name not in cls.__slots__ or not equals or not short or name in values:
                 raise BadOption(f"'{item.strip()}' does not fit a schedule: write wait=2,warmup=2,active=4,repeat=1")
             values[name] = int(number)
         schedule = cls(**values)
@@ -49,6 +51,7 @@ class Options:
     schedule: Schedule | None = None
     keep_slowest: int = 5
     follow_children: bool = True
+    probes: bool = True  # look into the libraries a program uses, beside its own annotations
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

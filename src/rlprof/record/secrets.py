@@ -8,23 +8,38 @@ from typing import Final
 
 MASK: Final = "***"
 
+#: The last word of a name says what its value is: --token is a secret, --max-tokens and --keys-per-head are not.
 _NAME: Final = re.compile(
     r"(?i)(?:^|[^a-z])(?:api[-_]?key|access[-_]?key|private[-_]?key|key|token|secret|passw(?:or)?d|passwd|pwd|"
-    r"credentials?|auth|bearer|dsn|cookie|session[-_]?id)(?:$|[^a-z])"
+    r"credentials?|auth|bearer|dsn|cookie|session[-_]?id)$"
 )
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VALUE: Final = re.compile(
-    r"\b(?:sk|pk|ghp|gho|ghs|glpat|hf|xox[abp]|AKIA|ASIA|eyJ)[-_A-Za-z0-9.]{12,}|\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b"
+    r"\b(?:"
+    r"sk-[A-Za-z0-9][-_A-Za-z0-9]{15,}|[sprw]k_(?:live|test|prod)_[A-Za-z0-9]{8,}|"
+    r"gh[pousr]_[A-Za-z0-9]{12,}|github_pat_[A-Za-z0-9_]{12,}|glpat-[-_A-Za-z0-9]{12,}|hf_[A-Za-z0-9]{12,}|"
+    r"xox[abeprs]-[-A-Za-z0-9]{12,}|A(?:KIA|SIA)[A-Z0-9]{12,}|AIza[-_A-Za-z0-9]{30,}|"
+    r"eyJ[-_A-Za-z0-9]{12,}(?:\.[-_A-Za-z0-9]+)*|[0-9a-f]{64}|[0-9a-f]{40}"
+    r")(?![A-Za-z0-9])"
 )
-_URL_PASSWORD: Final = re.compile(r"(?P<head>[a-z][a-z0-9+.-]*://[^/\s:@]*):[^/\s@]+@", re.IGNORECASE)
+_URL_PASSWORD: Final = re.compile(r"(?P<head>[a-z][a-z0-9+.-]*://[^/\s:@]*):[^/\s]+@", re.IGNORECASE)
+#: `api_key=…` or `"token": "…"` inside a longer text, and the value of an Authorization header.
+_INSIDE: Final = re.compile(
+    r"(?i)(?P<head>(?:^|[^a-z0-9])[\w-]*?(?:api[-_]?key|access[-_]?key|token|secret|passw(?:or)?d|passwd)"
+    r"[\"']?\s*[=:]\s*[\"']?)[^\s&,;\"'}]+"
+)
+_BEARER: Final = re.compile(r"(?i)(?P<head>\b(?:bearer|basic)\s+)[-_.~+/=A-Za-z0-9]{6,}")
 
 
 def names_a_secret(name: str) -> bool:
     """Whether an option or a variable of this name is likely to hold a secret."""
-    return bool(_NAME.search(name))
+    return bool(_NAME.search(_CAMEL.sub("-", name)))
 
 
 def mask_value(value: str) -> str:
     """The value with what has the form of a key, or a password inside an address, taken out."""
+    for pattern in (_BEARER, _INSIDE):
+        value = pattern.sub(rf"\g<head>{MASK}", value)
     return _URL_PASSWORD.sub(rf"\g<head>:{MASK}@", _VALUE.sub(MASK, value))
 
 

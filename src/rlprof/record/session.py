@@ -13,12 +13,13 @@ from typing import Any
 from rlprof import _core
 from rlprof.model.phases import PHASES
 from rlprof.model.recording import Recording, SpanCost, Status
-from rlprof.record.background import STOP_SECONDS, Background
+from rlprof.record.background import Background
 from rlprof.record.calibrate import calibrate
 from rlprof.record.children import ExportedSession, Inheritance
 from rlprof.record.complain import complain, forget
 from rlprof.record.facts import machine_facts
 from rlprof.record.flush import Flusher
+from rlprof.record.forks import SqliteLocks
 from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
 from rlprof.record.options import Options
@@ -49,7 +50,7 @@ class Session:
         self._lock = threading.Lock()  # between the writer thread and a caller who wants the numbers now
         self._exported: ExportedSession | None = None
         self._ended = False
-        self._held_for_fork = False
+        self._may_follow = True
 
     def start(self) -> None:
         """Calibrate, then record. Anything that cannot be set up is said once and left out."""
@@ -175,9 +176,7 @@ class Session:
     def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
         """Write the rest and let go of everything that was set up."""
         _core.switch_off()
-        if self._background.close():
-            self._write_rest(status, exit_code)
-        else:
+        if not self._background.close(lambda: self._write_rest(status, exit_code)):
             complain("writer", "the disk does not answer; the last seconds are not recorded")
         if self._exported is not None:
             self._exported.withdraw()
@@ -197,12 +196,25 @@ class Session:
     def before_fork(self) -> None:
         """No thread of ours may be inside SQLite when the process is copied: its locks would be copied held."""
         self._background.stop()
-        self._held_for_fork = self._lock.acquire(timeout=STOP_SECONDS)  # nor one of the program's, in `summary()`
+        self._check_place()
+
+    def _check_place(self) -> None:
+        """Whether a child could begin a part of its own. Said here, once, and not by every child that could not."""
+        if self.target is None or not self.options.follow_children:
+            return
+        if self._flusher.store.missing():
+            self._replace_lost_file()
+        parts = parts_of(self.target)
+        self._may_follow = os.access(parts, os.W_OK | os.X_OK)
+        if not self._may_follow:
+            complain("place", f"{parts} cannot be written to; new processes are not recorded")
+            self._flusher.warn("children-unrecorded", f"{parts} could not be written to", "leave its mode as it was")
 
     def after_fork_in_parent(self) -> None:
-        if self._held_for_fork:
-            self._lock.release()
         self._background.start()
+
+    def follows_into_children(self) -> bool:
+        return self.options.follow_children and self.target is not None and self._may_follow
 
     def continued_in_child(self) -> Session:
         """The session of a forked child. The parent's connection is not touched: it belongs to the parent."""
@@ -241,6 +253,7 @@ _current: Session | None = None
 _inherited: list[Session] = []  # of parent processes, kept so that nothing of theirs is ever finalised here
 _hooked = False
 _fork_gate = threading.RLock()  # two threads may fork at once; our threads are stopped and started for one at a time
+_sqlite_locks: SqliteLocks | None = None
 
 
 def current_session() -> Session | None:
@@ -275,12 +288,17 @@ def _guarded(code: str, action: Any) -> None:
 
 
 def _before_fork() -> None:
+    global _sqlite_locks
     _fork_gate.acquire()
     if _current is not None:
         _guarded("preparing a fork", _current.before_fork)
+        _sqlite_locks = _sqlite_locks or SqliteLocks()
+        _sqlite_locks.hold()
 
 
 def _after_in_parent() -> None:
+    if _sqlite_locks is not None:
+        _sqlite_locks.release()
     if _current is not None:
         _guarded("going on after a fork", _current.after_fork_in_parent)
     _fork_gate.release()
@@ -289,6 +307,8 @@ def _after_in_parent() -> None:
 def _after_in_child() -> None:
     global _fork_gate
     _fork_gate = threading.RLock()
+    if _sqlite_locks is not None:
+        _sqlite_locks.release()
     _guarded("recording a forked process", _continue_in_child)
 
 
@@ -299,7 +319,7 @@ def _continue_in_child() -> None:
         return
     _inherited.append(session)
     _core.wipe()
-    if not session.options.follow_children or session.target is None or _is_about_to_exec():
+    if not session.follows_into_children() or _is_about_to_exec():
         return
     begin(session.continued_in_child())
     util = sys.modules.get("multiprocessing.util")
@@ -345,7 +365,7 @@ def _at_exit() -> None:
 
 
 def _never_finalise(inherited: list[Session]) -> None:
-    """Closing a copy of the parent's database connection, as the end of the interpreter would, can harm the parent's."""
+    """Closing a copy of the parent's database connection, as the interpreter's end would, can harm the parent's own."""
     import ctypes
 
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))

@@ -17,7 +17,7 @@ from rlprof.recording import schema
 from rlprof.recording.liveness import settled_status
 from rlprof.recording.notes import no_readable_part, silent_processes, still_running, unreadable_part
 from rlprof.recording.place import PART_SUFFIX, list_parts, parts_of
-from rlprof.recording.reader import DAMAGE, open_part, read_part
+from rlprof.recording.reader import DAMAGE, open_database, read_part
 from rlprof.recording.runfile import Run, read_run
 from rlprof.recording.store import plain, remove_database
 
@@ -135,7 +135,7 @@ def _append(connection: sqlite3.Connection, part: Path, number: int) -> int:
     Raises NotARecording for a part that cannot be read, and anything else where the result cannot be written.
     """
     try:
-        found = read_part(part)  # first, because a damaged part would make the whole result unreadable
+        found = read_part(part, keep_open=False)  # first, because a damaged part would make the whole result unreadable
     except DAMAGE as error:
         raise NotARecording(str(error)) from None
     if not found:
@@ -153,15 +153,14 @@ def _append(connection: sqlite3.Connection, part: Path, number: int) -> int:
 @contextlib.contextmanager
 def _up_to_date(part: Path) -> Iterator[Path]:
     """The part itself, or a copy of it in today's layout when an older rlprof wrote it."""
-    opened = open_part(part)
-    if opened is None or opened.execute("PRAGMA database_list").fetchone()[2]:
-        yield part
-        return
     copy = part.with_name(f".{part.name}.{os.getpid()}")
     try:
-        with contextlib.closing(sqlite3.connect(copy)) as connection:
-            opened.backup(connection)
-        yield copy
+        with contextlib.closing(open_database(part)) as opened:
+            migrated = not opened.execute("PRAGMA database_list").fetchone()[2]  # then it has no file
+            if migrated:
+                with contextlib.closing(sqlite3.connect(copy)) as connection:
+                    opened.backup(connection)
+        yield copy if migrated else part
     finally:
         copy.unlink(missing_ok=True)
 

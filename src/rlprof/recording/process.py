@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,8 @@ from rlprof.model.recording import (
     WindowTable,
 )
 from rlprof.recording import codec
+
+Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]  # to the file, whenever more of it is wanted
 
 _TEXT: Final = "typeof({}) = 'text'"
 _WHOLE: Final = "typeof({}) = 'integer'"
@@ -77,9 +80,9 @@ def read_process(
     facts: Mapping[str, Any],
     status: Status,
     number: int,
-    connect: Callable[[], sqlite3.Connection],
+    connect: Connect,
 ) -> Process:
-    """`row` is the process's own row; `number` is what it is called in this reading; `connect` is for later."""
+    """`row` is the process's own row; `number` is what it is called in this reading."""
     key: int = row["id"]
     _check_shapes(connection, key)
     counters = connection.execute(
@@ -167,20 +170,21 @@ def _stats_of(row: Any, open_since: tuple[int, ...]) -> PathStats:
     )
 
 
-def _loaders(connect: Callable[[], sqlite3.Connection], key: int) -> ProcessLoaders:
-    def guarded(read: Callable[[], Any]) -> Callable[[], Any]:
+def _loaders(connect: Connect, key: int) -> ProcessLoaders:
+    def loading(read: Callable[[sqlite3.Connection], Any]) -> Callable[[], Any]:
         """Tables load long after the file was opened, when nobody expects an error of the database any more."""
 
         def load() -> Any:
             try:
-                return read()
-            except sqlite3.Error as error:
+                with connect() as connection:
+                    return read(connection)
+            except (sqlite3.Error, LookupError, TypeError, ValueError, OverflowError) as error:
                 raise NotARecording(f"the recording is damaged: {error}") from None
 
         return load
 
     def table(kind: str, make: Callable[[dict[str, NDArray[Any]]], Any]) -> Callable[[], Any]:
-        return guarded(lambda: make(_chunks(connect(), key, kind)))
+        return loading(lambda connection: make(_chunks(connection, key, kind)))
 
     return ProcessLoaders(
         windows=table("windows", lambda c: WindowTable(*(c[name] for name in WindowTable.__slots__))),
@@ -188,8 +192,8 @@ def _loaders(connect: Callable[[], sqlite3.Connection], key: int) -> ProcessLoad
         iterations=table("iterations", lambda c: IterationTable(**c)),
         memory=table("memory", lambda c: MemoryTable(**c)),
         events=table("events", lambda c: EventTable(**c)),
-        slow_iterations=guarded(lambda: _slow(connect(), key)),
-        samples=guarded(lambda: _samples(connect(), key)),
+        slow_iterations=loading(lambda connection: _slow(connection, key)),
+        samples=loading(lambda connection: _samples(connection, key)),
     )
 
 

@@ -18,7 +18,7 @@ from rlprof.recording import schema
 from rlprof.recording.liveness import settled_status
 from rlprof.recording.notes import UNREADABLE, no_readable_part, silent_processes, unmerged, unreadable_part
 from rlprof.recording.place import find, list_parts, target_of
-from rlprof.recording.process import read_process, read_warnings
+from rlprof.recording.process import Connect, read_process, read_warnings
 from rlprof.recording.runfile import Run, parse_run, read_run
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -51,14 +51,16 @@ def open_recording(name: str | os.PathLike[str]) -> Recording:
 
 def read_connection(connection: sqlite3.Connection, source: str) -> Recording:
     """Read a recording that is open already, as one kept in memory is."""
-    processes = _processes(connection, live=True)
+    connection.row_factory = sqlite3.Row
+    processes = _processes(connection, lambda: contextlib.nullcontext(connection), live=True)
     return _compose(source, None, processes, ())
 
 
 def _read_file(path: Path) -> Recording:
     try:
-        connection = _checked(_open_read_only(path), path)
-        processes = _processes(connection, live=False)
+        connection = open_database(path)
+        schema.check(connection, str(path))
+        processes = _processes(connection, lambda: contextlib.nullcontext(connection), live=False)
         row = connection.execute("SELECT value FROM meta WHERE key = 'run'").fetchone()
         run = parse_run(json.loads(row[0])) if row else None
         return _compose(str(path), run, processes, read_warnings(connection, 0))
@@ -92,31 +94,26 @@ def _read_parts(parts: Path) -> Recording:
 
 def read_part(part: Path, number: int = 1, *, keep_open: bool = True) -> list[Process]:
     """The process of a part; none where it was killed before its first write was complete."""
-    connection = open_part(part)
-    if connection is None:
-        return []
-    return _processes(connection, live=True, number=number, part=None if keep_open else part)
+    if keep_open:
+        connection = open_database(part)
+        return _processes(connection, lambda: contextlib.nullcontext(connection), live=True, number=number)
+    with contextlib.closing(open_database(part)) as connection:
+        again = lambda: contextlib.closing(open_database(part))  # noqa: E731
+        return _processes(connection, again, live=True, number=number)
 
 
-def open_part(part: Path) -> sqlite3.Connection | None:
-    """A part to read from; None where it was killed before its tables were there."""
-    connection = _open_read_only(part)
-    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
-        return None
-    return _checked(connection, part)
-
-
-def _open_again(part: Path) -> sqlite3.Connection:
-    connection = open_part(part)
-    if connection is None:
-        raise NotARecording(f"{part} is empty")
-    connection.row_factory = sqlite3.Row
-    return connection
-
-
-def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    version = schema.check(connection, str(path))
-    return connection if version == schema.VERSION else _migrated_copy(connection, version)
+def open_database(path: Path) -> sqlite3.Connection:
+    """A file of ours to read from, in today's layout. A connection that nobody closes lives until a collection."""
+    connection = _open_read_only(path)
+    try:
+        connection.row_factory = sqlite3.Row
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+            return connection  # ended before its tables were there
+        version = schema.check(connection, str(path))
+        return connection if version == schema.VERSION else _migrated_copy(connection, version)
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:
@@ -156,6 +153,7 @@ def _copy_of(path: Path) -> sqlite3.Connection:
 def _migrated_copy(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:
     """An older file is brought up to date in memory; the file itself stays as it is."""
     copy = sqlite3.connect(":memory:", check_same_thread=False)
+    copy.row_factory = sqlite3.Row
     connection.backup(copy)
     connection.close()
     schema.migrate(copy, version)
@@ -163,11 +161,10 @@ def _migrated_copy(connection: sqlite3.Connection, version: int) -> sqlite3.Conn
 
 
 def _processes(
-    connection: sqlite3.Connection, *, live: bool, number: int | None = None, part: Path | None = None
+    connection: sqlite3.Connection, connect: Connect, *, live: bool, number: int | None = None
 ) -> list[Process]:
-    """With `part`, its large tables are read by opening it again, and the connection is not kept."""
-    connection.row_factory = sqlite3.Row
-    connect = (lambda: connection) if part is None else (lambda: _open_again(part))
+    if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+        return []
     rows: list[Any] = connection.execute("SELECT * FROM processes ORDER BY id LIMIT 100000").fetchall()
     found = []
     for row in rows:

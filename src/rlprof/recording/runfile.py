@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,19 +25,33 @@ class Run:
 
 
 def write_run(parts: Path, run: Run) -> None:
-    """Write it whole or not at all."""
+    """Write it whole or not at all; on a full disk into the room that it has already."""
+    content = json.dumps(asdict(run)).encode()
     scratch = parts / f".{RUN_FILE}.{os.getpid()}"
-    descriptor = os.open(scratch, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(run), file)
-    os.replace(scratch, parts / RUN_FILE)
+    try:
+        _write(scratch, content)
+        os.replace(scratch, parts / RUN_FILE)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        if not (parts / RUN_FILE).exists():
+            raise
+        _write(parts / RUN_FILE, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
+    try:
+        os.write(descriptor, content)
+        os.ftruncate(descriptor, len(content))
+    finally:
+        os.close(descriptor)
 
 
 def read_run(parts: Path) -> Run | None:
     """The run's own words, or None where there are none or they are damaged."""
     try:
         return parse_run(json.loads((parts / RUN_FILE).read_bytes()))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -44,5 +59,8 @@ def parse_run(data: dict[str, Any]) -> Run:
     status = data["status"]
     if status not in ("completed", "failed", "interrupted", "killed", "running"):
         raise ValueError(status)
+    started = float(data["started"])
+    if not math.isfinite(started):
+        raise ValueError(started)
     code = None if data["exit_code"] is None else int(data["exit_code"])
-    return Run(tuple(str(word) for word in data["command"]), float(data["started"]), status, code)
+    return Run(tuple(str(word) for word in data["command"]), started, status, code)
