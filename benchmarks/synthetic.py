@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlprof.model.histogram import BUCKETS, bucket_of
-from rlprof.recording import codec, store
+from rlprof.recording import columns, store
 from rlprof.recording.merge import merge
 from rlprof.recording.place import PART_SUFFIX, claim, parts_of
 from rlprof.recording.runfile import Run, write_run
@@ -282,18 +282,18 @@ class ProcessWriter:
             limits = (mean // 2, mean * 3) if count else (None, None)
             rows.append((
                 identity, count, total, int(self._self[identity]), *limits, int(self._charged[identity]),
-                900_000_000, 5_000_000, False, None, codec.pack_histogram(_histogram(mean, count)),
+                900_000_000, 5_000_000, False, None, columns.pack_histogram(_histogram(mean, count)),
             ))  # fmt: skip
         return rows
 
 
-def _histogram(mean: int, count: int) -> NDArray[np.uint64]:
+def _histogram(mean: int, count: int) -> dict[int, int]:
     """Counts over a dozen buckets around the mean."""
-    histogram = np.zeros(BUCKETS, np.uint64)
-    if count:
-        around = np.clip(np.arange(bucket_of(mean) - 6, bucket_of(mean) + 6), 0, BUCKETS - 1)
-        histogram[around] += np.uint64(count // 12)
-        histogram[around[6]] += np.uint64(count % 12)
+    if not count:
+        return {}
+    first = min(max(bucket_of(mean) - 6, 0), BUCKETS - 12)
+    histogram = dict.fromkeys(range(first, first + 12), count // 12)
+    histogram[first + 6] += count % 12
     return histogram
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rlprof.model.histogram import BUCKETS
 from rlprof.model.recording import Process, RecordedWarning, Recording
-from rlprof.recording import codec
-from rlprof.recording.codec import Column
+from rlprof.recording import columns
+from rlprof.recording.columns import Column
 from rlprof.recording.liveness import birth_mark
 from rlprof.recording.place import PART_SUFFIX
 from rlprof.recording.store import Batch, PartStore, SlowRow
@@ -61,9 +61,7 @@ def numbers(rng: np.random.Generator, layout: Sequence[Column], rows: int) -> di
 def a_batch(seed: int = 0, uid: str = "11-aa", rows: int = 5, **process: Any) -> Batch:
     """A flush with something in every table."""
     rng = np.random.default_rng(seed)
-    histogram = np.zeros(BUCKETS, np.uint64)
-    histogram[rng.integers(0, BUCKETS, 3)] = 7
-    packed = codec.pack_histogram(histogram)
+    packed = columns.pack_histogram({int(bucket): 7 for bucket in rng.integers(0, BUCKETS, 3)})
     return Batch(
         process=process_row(uid, **process),
         threads=[(0, "MainThread", True), (1, "worker \ud800\0", False)],
@@ -80,8 +78,8 @@ def a_batch(seed: int = 0, uid: str = "11-aa", rows: int = 5, **process: Any) ->
         open_spans=[(1, 1_500), (2, 8_500), (2, 8_600)],
         counters=[(0, "env_steps", 256.0 + seed, 8), (1, "updates", 3.0, 3)],
         frames=[(0, None, "<module>", "train.py", 10), (1, 0, "step", "env.py", 20)],
-        tables={kind: numbers(rng, layout, rows) for kind, layout in codec.KINDS.items()},
-        slow=[SlowRow(4, 2_000, 700, 2, 500, numbers(rng, codec.EVENTS, 3))],
+        tables={kind: numbers(rng, layout, rows) for kind, layout in columns.KINDS.items()},
+        slow=[SlowRow(4, 2_000, 700, 2, 500, numbers(rng, columns.EVENTS, 3))],
         slow_kept=[4],
         warnings=[("write-failed", "it failed", "look")],
     )

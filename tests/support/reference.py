@@ -16,6 +16,7 @@ from rlprof import _core
 from rlprof.model.histogram import bucket_of
 from rlprof.model.phases import PHASES
 from rlprof.record import layout
+from support import dtypes
 
 Label = tuple[str, str | None, int]  # name, phase, kind
 PathKey = tuple[int, tuple[Label, ...]]  # lane, labels from the root down
@@ -328,23 +329,23 @@ def path_keys() -> dict[int, PathKey]:
 def read_window() -> Window:
     """Drain the compiled recorder."""
     _, row_bytes, bin_bytes, open_bytes, counters, turns, totals = _core.drain()
-    events = [event for chunk in _core.drain_events() for event in np.frombuffer(chunk, layout.EVENT)]
+    events = [event for chunk in _core.drain_events() for event in np.frombuffer(chunk, dtypes.EVENT)]
     keys = path_keys()
     rows: dict[PathKey, Stats] = {}
     order = []
-    for row in np.frombuffer(row_bytes, layout.ROW):
+    for row in np.frombuffer(row_bytes, dtypes.ROW):
         key = keys[int(row["path"])]
         assert key not in rows, "a path is handed over once"
         order.append(key)
         rows[key] = Stats(*(int(row[name]) for name in ("count", "total", "own", "shortest", "longest")))
-    for entry in np.frombuffer(bin_bytes, layout.BIN):
+    for entry in np.frombuffer(bin_bytes, dtypes.BIN):
         rows[order[entry["row"]]].histogram[int(entry["bucket"])] = int(entry["count"])
-    opened = [(keys[int(path)], int(start)) for path, start in np.frombuffer(open_bytes, layout.OPEN_SPAN)]
+    opened = [(keys[int(path)], int(start)) for path, start in np.frombuffer(open_bytes, dtypes.OPEN_SPAN)]
     return Window(
         rows={key: stats for key, stats in rows.items() if not stats.is_empty()},
         open_spans=sorted(opened, key=repr),
         counters={name: (amount, calls) for name, amount, calls in counters},
-        turns=[(int(a), int(b), float(c)) for a, b, c in np.frombuffer(turns, layout.TURN)],
+        turns=[(int(a), int(b), float(c)) for a, b, c in np.frombuffer(turns, dtypes.TURN)],
         events=[(keys[int(e["path"])], int(e["start"]), int(e["duration"])) for e in events],
         totals=totals,
     )

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    IntColumn = NDArray[np.int64]
+    FloatColumn = NDArray[np.float64]
+else:  # the recorded program imports this module, and NumPy is not ours to import there
+    IntColumn = FloatColumn = Any
 
 Status = Literal["completed", "failed", "interrupted", "killed", "running"]
-IntColumn = NDArray[np.int64]
-FloatColumn = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

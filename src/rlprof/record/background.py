@@ -83,11 +83,11 @@ class Background:
             flusher.sampler = StackSampler()
 
     def start(self) -> None:
-        if not self._writer_failed:
+        if self._writer is None and not self._writer_failed:
             self._writer = Ticker("rlprof-writer", FLUSH_SECONDS, self._flush, self._stop_writing)
             self._writer.start()
         rate = self._options.sampler_hz or (MEMORY_HZ if self._options.memory else 0.0)
-        if rate > 0 and not self._sampler_failed:
+        if self._sampler is None and rate > 0 and not self._sampler_failed:
             self._sampler = Ticker("rlprof-sampler", 1.0 / rate, self._sample, self._stop_sampling)
             self._sampler.start()
 

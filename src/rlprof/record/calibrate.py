@@ -14,8 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import numpy as np
-
 from rlprof import _core
 from rlprof.model import kinds
 from rlprof.model.recording import SpanCost
@@ -70,9 +68,14 @@ def _cost_of(bare: Loop, timed: Loop) -> SpanCost:
 
 def _mean_leaf() -> float:
     """Mean duration of the spans that hold no others: their work, and what a span costs inside."""
-    rows = np.frombuffer(_core.drain()[1], dtype=ROW)
-    leaves = rows[(rows["count"] > 0) & (rows["own"] == rows["total"])]
-    return float(leaves["total"].sum() / leaves["count"].sum()) if len(leaves) else 0.0
+    rows = ROW.columns(_core.drain()[1])
+    leaves = [
+        (count, total)
+        for count, total, own in zip(rows["count"], rows["total"], rows["own"], strict=True)
+        if count and own == total
+    ]
+    calls = sum(count for count, _ in leaves)
+    return sum(total for _, total in leaves) / calls if calls else 0.0
 
 
 # --- the loops: each turn does four pieces of work, timed in four spans, one of them inside another -------------------

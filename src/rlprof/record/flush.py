@@ -8,9 +8,6 @@ import threading
 import time
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rlprof import _core
 from rlprof.model.recording import SpanCost, Status
 from rlprof.record import layout
@@ -19,11 +16,11 @@ from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
 from rlprof.record.stacks import StackSampler
 from rlprof.record.totals import PathTotals
-from rlprof.recording.codec import KINDS, join
+from rlprof.recording.columns import KINDS, join_rows
 from rlprof.recording.store import Batch, PartStore, SlowRow
 
 FACTS_EVERY: Final = 20  # flushes: versions and thread counts change as a program imports
-MOST_WAITING_ROWS: Final = 50_000
+MOST_WAITING_ROWS: Final = 20_000
 
 
 class Flusher:
@@ -38,7 +35,7 @@ class Flusher:
         self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
         self._totals = PathTotals()
         self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
-        self._waiting: dict[str, list[dict[str, NDArray[Any]]]] = {}
+        self._waiting: dict[str, list[dict[str, list[Any]]]] = {}
         self._rows = _Waiting()
         self._memory: list[tuple[int, int, int]] = []
         self._paths_seen = 0
@@ -69,35 +66,37 @@ class Flusher:
 
     def _drain(self, status: Status, exit_code: int | None) -> dict[str, Any]:
         now, rows, bins, opened, counters, turns, totals = _core.drain()
-        row_table = np.frombuffer(rows, layout.ROW)
-        self._totals.add(row_table, np.frombuffer(bins, layout.BIN))
-        self._add_windows(now, row_table)
+        columns = layout.ROW.columns(rows)
+        self._totals.add(columns, layout.BIN.columns(bins))
+        self._add_windows(now, columns)
         self._add_counters(now, counters)
-        self._add_iterations(np.frombuffer(turns, layout.TURN))
+        self._add_iterations(layout.TURN.columns(turns))
         self._add_memory()
         self._add_samples()
         self._add_events()
-        self._rows.open_spans = np.frombuffer(opened, layout.OPEN_SPAN).tolist()
+        spans = layout.OPEN_SPAN.columns(opened)
+        self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
         self._last_ns = now
         return self._process_row(now, totals, status, exit_code)
 
-    def _add(self, kind: str, columns: dict[str, NDArray[Any]]) -> None:
+    def _add(self, kind: str, columns: dict[str, list[Any]]) -> None:
         self._waiting.setdefault(kind, []).append(columns)
 
-    def _add_windows(self, now: int, rows: NDArray[Any]) -> None:
-        if len(rows):
+    def _add_windows(self, now: int, rows: dict[str, list[int]]) -> None:
+        size = len(rows["path"])
+        if size:
             self._add(
                 "windows",
                 {
-                    "start_ns": np.full(len(rows), self._last_ns),
-                    "end_ns": np.full(len(rows), now),
+                    "start_ns": [self._last_ns] * size,
+                    "end_ns": [now] * size,
                     "path": rows["path"],
                     "count": rows["count"],
                     "total_ns": rows["total"],
                     "self_ns": rows["own"],
                     "charged_ns": rows["charged"],
-                    "min_ns": np.where(rows["shortest"] == layout.NEVER, -1, rows["shortest"]),
+                    "min_ns": [-1 if shortest == layout.NEVER else shortest for shortest in rows["shortest"]],
                     "max_ns": rows["longest"],
                 },
             )
@@ -111,16 +110,16 @@ class Flusher:
             self._add(
                 "counters",
                 {
-                    "start_ns": np.full(len(counters), self._last_ns),
-                    "end_ns": np.full(len(counters), now),
-                    "counter": np.array([self._counters[name][0] for name, _, _ in counters]),
-                    "amount": np.array([amount for _, amount, _ in counters], np.float64),
-                    "calls": np.array([calls for _, _, calls in counters]),
+                    "start_ns": [self._last_ns] * len(counters),
+                    "end_ns": [now] * len(counters),
+                    "counter": [self._counters[name][0] for name, _, _ in counters],
+                    "amount": [amount for _, amount, _ in counters],
+                    "calls": [calls for _, _, calls in counters],
                 },
             )
 
-    def _add_iterations(self, turns: NDArray[Any]) -> None:
-        if len(turns):
+    def _add_iterations(self, turns: dict[str, list[Any]]) -> None:
+        if turns["start"]:
             self._add(
                 "iterations",
                 {"start_ns": turns["start"], "duration_ns": turns["duration"], "env_steps": turns["env_steps"]},
@@ -129,7 +128,7 @@ class Flusher:
     def _add_memory(self) -> None:
         taken, self._memory = self._memory, []
         if taken:
-            at, rss, device = np.array(taken, np.int64).T
+            at, rss, device = map(list, zip(*taken, strict=True))
             self._add("memory", {"at_ns": at, "rss_bytes": rss, "device_bytes": device})
 
     def _add_samples(self) -> None:
@@ -138,15 +137,15 @@ class Flusher:
         frames, samples = self.sampler.drain()
         self._rows.frames += frames
         if samples:
-            path, frame, count = np.array(samples, np.int64).T
+            path, frame, count = map(list, zip(*samples, strict=True))
             self._add("samples", {"path": path, "frame": frame, "count": count})
 
     def _add_events(self) -> None:
         for chunk in _core.drain_events():
-            self._add("events", _event_columns(np.frombuffer(chunk, layout.EVENT)))
+            self._add("events", _event_columns(chunk))
         fresh, kept = _core.drain_slow_iterations()
         for index, start, duration, elided, below, log in fresh:
-            events = _event_columns(np.frombuffer(log, layout.EVENT))
+            events = _event_columns(log)
             self._rows.slow.append(SlowRow(index, start, duration, elided, below, events))
         self._rows.slow_kept = kept
 
@@ -188,7 +187,7 @@ class Flusher:
         batch = self._rows.batch(process)
         batch.stats = self._totals.changed_rows()
         batch.counters = [(number, name, amount, calls) for name, (number, amount, calls) in self._counters.items()]
-        batch.tables = {kind: join(tables, KINDS[kind]) for kind, tables in self._waiting.items()}
+        batch.tables = {kind: join_rows(tables, KINDS[kind]) for kind, tables in self._waiting.items()}
         process["losses"]["spans_written"] = self._totals.spans
         try:
             self.store.write(batch)
@@ -213,7 +212,7 @@ class Flusher:
     def _bound_what_waits(self) -> None:
         """Keep memory bounded while nothing can be written: the oldest details go, totals stay whole."""
         for kind, tables in self._waiting.items():
-            joined = join(tables, KINDS[kind])
+            joined = join_rows(tables, KINDS[kind])
             size = len(next(iter(joined.values())))
             if size > MOST_WAITING_ROWS:
                 keep = MOST_WAITING_ROWS // 2
@@ -245,5 +244,6 @@ class _Waiting:
         )  # fmt: skip
 
 
-def _event_columns(events: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    return {"path": events["path"], "start_ns": events["start"], "duration_ns": events["duration"]}
+def _event_columns(log: bytes) -> dict[str, list[Any]]:
+    column = layout.EVENT.column
+    return {"path": column(log, "path"), "start_ns": column(log, "start"), "duration_ns": column(log, "duration")}

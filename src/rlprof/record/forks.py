@@ -30,10 +30,10 @@ class SqliteLocks:
             self._find()
 
     def _find(self) -> None:
-        import _sqlite3
-        import ctypes
-
         try:
+            import _sqlite3
+            import ctypes
+
             # With PyDLL the interpreter lock is kept: nothing of ours runs between taking one lock and the next.
             library = ctypes.PyDLL(getattr(_sqlite3, "__file__", None))
             allocate, self._try, self._leave = (
@@ -41,7 +41,7 @@ class SqliteLocks:
                 library.sqlite3_mutex_try,
                 library.sqlite3_mutex_leave,
             )
-        except (OSError, AttributeError):  # linked into the interpreter, out of sight
+        except (ImportError, OSError, AttributeError):  # no ctypes, or SQLite is linked in out of sight
             return
         allocate.restype = ctypes.c_void_p
         for function in (library.sqlite3_mutex_try, library.sqlite3_mutex_leave):

@@ -24,7 +24,6 @@ from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
 from rlprof.record.options import Options
 from rlprof.recording.place import PART_SUFFIX, parts_of
-from rlprof.recording.reader import read_connection
 from rlprof.recording.store import PartStore
 
 
@@ -144,6 +143,8 @@ class Session:
 
     def snapshot(self) -> Recording:
         """What was recorded up to now."""
+        from rlprof.recording.reader import read_connection
+
         self.flush()
         with self._lock:
             connection = self._flusher.store.snapshot()
@@ -360,15 +361,6 @@ def _at_exit() -> None:
         pass
     except Exception as error:
         complain("exit", f"the recording could not be finished: {error!r}")
-    if _inherited:
-        _never_finalise(_inherited)
-
-
-def _never_finalise(inherited: list[Session]) -> None:
-    """Closing a copy of the parent's database connection, as the interpreter's end would, can harm the parent's own."""
-    import ctypes
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 
 def _how_it_ended() -> Status:

@@ -2,82 +2,88 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rlprof.model.histogram import BUCKETS
 from rlprof.record.layout import NEVER
-from rlprof.recording.codec import pack_histogram
+from rlprof.recording.columns import pack_histogram
+
+
+@dataclass(slots=True)
+class _Path:
+    count: int = 0
+    total: int = 0
+    own: int = 0
+    shortest: int = NEVER
+    longest: int = 0
+    charged: int = 0
+    exact: int = 0
+    rss_peak: int = -1  # -1: never seen
+    rss_rise: int = -1
+    device_rise: int = -1
+    histogram: dict[int, int] = field(default_factory=dict)
+
+    def row(self, number: int) -> tuple[Any, ...]:
+        """A row of the path_stats table."""
+        timed = self.shortest != NEVER
+        return (
+            number, self.count, self.total, self.own, self.shortest if timed else None, self.longest if timed else None,
+            self.charged, _seen(self.rss_peak), _seen(self.rss_rise), self.exact, _seen(self.device_rise),
+            pack_histogram(self.histogram),
+        )  # fmt: skip
+
+
+def _seen(value: int) -> int | None:
+    return None if value < 0 else value
 
 
 class PathTotals:
-    """One row per path, grown as paths appear."""
+    """One entry per path, made as paths appear."""
 
     def __init__(self) -> None:
-        self._numbers = self._blank(0)  # count, total, own, shortest, longest, charged, exact
-        self._memory = np.full((0, 3), -1, np.int64)  # peak, rise, device rise; -1: never seen
-        self._histograms = np.zeros((0, BUCKETS), np.uint64)
+        self._paths: dict[int, _Path] = {}
         self._changed: set[int] = set()
+        self.spans = 0  # closed spans that the totals hold
 
-    def add(self, rows: NDArray[Any], bins: NDArray[Any]) -> None:
-        """Take in what the core handed over: rows of layout.ROW and layout.BIN."""
-        if not len(rows):
-            return
-        paths = rows["path"].astype(np.intp)
-        self._grow(int(paths.max()) + 1)
-        numbers = self._numbers
-        numbers[paths, 3] = np.minimum(numbers[paths, 3], rows["shortest"])
-        numbers[paths, 4] = np.maximum(numbers[paths, 4], rows["longest"])
-        for column, name in ((0, "count"), (1, "total"), (2, "own"), (5, "charged")):
-            numbers[paths, column] += rows[name].astype(np.int64)
-        numbers[paths, 6] |= rows["exact"].astype(np.int64)
-        self._add_memory(rows, paths)
-        np.add.at(self._histograms, (paths[bins["row"]], bins["bucket"]), bins["count"].astype(np.uint64))
-        self._changed.update(paths.tolist())
+    def add(self, rows: dict[str, list[int]], bins: dict[str, list[int]]) -> None:
+        """Take in what the core handed over: the columns of layout.ROW and layout.BIN."""
+        entries = [self._entry(path) for path in rows["path"]]
+        self._changed.update(rows["path"])
+        self.spans += sum(rows["count"])
+        names = ("count", "total", "own", "shortest", "longest", "charged", "exact")
+        for entry, *values in zip(entries, *(rows[name] for name in names), strict=True):
+            count, total, own, shortest, longest, charged, exact = values
+            entry.count += count
+            entry.total += total
+            entry.own += own
+            entry.shortest = min(entry.shortest, shortest)
+            entry.longest = max(entry.longest, longest)
+            entry.charged += charged
+            entry.exact |= exact
+        self._add_memory(entries, rows)
+        for row, bucket, count in zip(bins["row"], bins["bucket"], bins["count"], strict=True):
+            histogram = entries[row].histogram
+            histogram[bucket] = histogram.get(bucket, 0) + count
 
-    def _add_memory(self, rows: NDArray[Any], paths: NDArray[np.intp]) -> None:
-        seen = (rows["rss_peak"] > 0) | (rows["exact"] > 0)
-        memory = self._memory
-        for column, name in ((0, "rss_peak"), (1, "rss_rise")):
-            memory[paths, column] = np.where(seen, np.maximum(memory[paths, column], rows[name]), memory[paths, column])
-        # The core adds one to a device's figure, so that 0 can say that there was no device.
-        memory[paths, 2] = np.maximum(memory[paths, 2], rows["device_rise"] - 1)
+    def _add_memory(self, entries: list[_Path], rows: dict[str, list[int]]) -> None:
+        names = ("exact", "rss_peak", "rss_rise", "device_rise")
+        for entry, exact, peak, rise, device in zip(entries, *(rows[name] for name in names), strict=True):
+            if peak > 0 or exact:
+                entry.rss_peak = max(entry.rss_peak, peak)
+                entry.rss_rise = max(entry.rss_rise, rise)
+            # The core adds one to a device's figure, so that 0 can say that there was no device.
+            entry.device_rise = max(entry.device_rise, device - 1)
 
-    def _grow(self, size: int) -> None:
-        missing = size - len(self._numbers)
-        if missing <= 0:
-            return
-        extra = max(missing, len(self._numbers), 16)
-        self._numbers = np.vstack([self._numbers, self._blank(extra)])
-        self._memory = np.vstack([self._memory, np.full((extra, 3), -1, np.int64)])
-        self._histograms = np.vstack([self._histograms, np.zeros((extra, BUCKETS), np.uint64)])
-
-    @staticmethod
-    def _blank(rows: int) -> NDArray[np.int64]:
-        numbers = np.zeros((rows, 7), np.int64)
-        numbers[:, 3] = NEVER
-        return numbers
+    def _entry(self, path: int) -> _Path:
+        entry = self._paths.get(path)
+        if entry is None:
+            entry = self._paths[path] = _Path()
+        return entry
 
     def changed_rows(self) -> list[tuple[Any, ...]]:
         """Rows of the path_stats table for the paths that changed since `settle`."""
-        rows = []
-        for path in sorted(self._changed):
-            count, total, own, shortest, longest, charged, exact = self._numbers[path].tolist()
-            timed = shortest != NEVER
-            peak, rise, device = (value if value >= 0 else None for value in self._memory[path].tolist())
-            rows.append(
-                (path, count, total, own, shortest if timed else None, longest if timed else None, charged,
-                 peak, rise, exact, device, pack_histogram(self._histograms[path]))
-            )  # fmt: skip
-        return rows
+        return [self._paths[path].row(path) for path in sorted(self._changed)]
 
     def settle(self) -> None:
         """What changed so far is on disk."""
         self._changed.clear()
-
-    @property
-    def spans(self) -> int:
-        """How many closed spans the totals hold."""
-        return int(self._numbers[:, 0].sum())

@@ -1,95 +1,19 @@
-"""Packed columns: many rows in one blob, a column after the other, compressed.
-
-Whole numbers that only grow are stored as differences, because small numbers compress well. Reading is bounded: a blob
-never unpacks to more than its number of rows allows.
-"""
+"""Packed columns, the reader's side. Reading is bounded: a blob never unpacks to more than its rows allow."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rlprof.model.errors import NotARecording
 from rlprof.model.histogram import BUCKETS
+from rlprof.recording.columns import GZIP, Column
 
-Columns = Mapping[str, NDArray[Any]]
-
-
-class Column(NamedTuple):
-    name: str
-    stored: str  # dtype on disk
-    steps: bool = False  # stored as differences from row to row
-
-
-WINDOWS: Final = (
-    Column("start_ns", "<i8", steps=True),
-    Column("end_ns", "<i8", steps=True),
-    Column("path", "<u4"),
-    Column("count", "<u4"),
-    Column("total_ns", "<i8"),
-    Column("self_ns", "<i8"),
-    Column("charged_ns", "<i8"),
-    Column("min_ns", "<i8"),
-    Column("max_ns", "<i8"),
-)
-COUNTERS: Final = (
-    Column("start_ns", "<i8", steps=True),
-    Column("end_ns", "<i8", steps=True),
-    Column("counter", "<u4"),
-    Column("amount", "<f8"),
-    Column("calls", "<u4"),
-)
-ITERATIONS: Final = (
-    Column("start_ns", "<i8", steps=True),
-    Column("duration_ns", "<i8"),
-    Column("env_steps", "<f8"),
-)
-MEMORY: Final = (
-    Column("at_ns", "<i8", steps=True),
-    Column("rss_bytes", "<i8", steps=True),
-    Column("device_bytes", "<i8", steps=True),
-)
-EVENTS: Final = (
-    Column("path", "<u2"),
-    Column("start_ns", "<i8", steps=True),
-    Column("duration_ns", "<i8"),
-)
-SAMPLES: Final = (
-    Column("path", "<u4"),
-    Column("frame", "<u4"),
-    Column("count", "<u4"),
-)
-
-KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
-    "windows": WINDOWS,
-    "counters": COUNTERS,
-    "iterations": ITERATIONS,
-    "memory": MEMORY,
-    "events": EVENTS,
-    "samples": SAMPLES,
-}
-
-#: gzip's frame, for its CRC: the checksum of zlib's own frame misses some single flipped bits in tables like these.
-_GZIP: Final = 31
 MAX_ROWS: Final = 4_000_000  # of one chunk: far above what a writer or a merge puts into one
 MAX_TABLE_ROWS: Final = 50_000_000  # of all chunks of one kind: a made-up file must not fill the reader's memory
-
-
-def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
-    """Rows to a blob. Each column is split into byte planes: the high bytes of small numbers are runs of zeros."""
-    planes = []
-    for column in layout:
-        values = np.asarray(columns[column.name])
-        if column.steps:
-            values = np.diff(values.astype(np.int64), prepend=np.int64(0))
-        stored = np.ascontiguousarray(values.astype(column.stored))
-        planes.append(stored.view(np.uint8).reshape(len(stored), stored.itemsize).T.tobytes())
-    deflate = zlib.compressobj(1, zlib.DEFLATED, _GZIP)
-    return deflate.compress(b"".join(planes)) + deflate.flush()
 
 
 def unpack(blob: Any, rows: Any, layout: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
@@ -99,7 +23,7 @@ def unpack(blob: Any, rows: Any, layout: tuple[Column, ...]) -> dict[str, NDArra
     if not 0 <= rows <= MAX_ROWS:
         raise NotARecording(f"a chunk claims {rows} rows")
     width = sum(np.dtype(column.stored).itemsize for column in layout)
-    inflate = zlib.decompressobj(_GZIP)
+    inflate = zlib.decompressobj(GZIP)
     try:
         raw = inflate.decompress(blob, rows * width + 1)
     except zlib.error as error:
@@ -138,14 +62,8 @@ def join(tables: list[dict[str, NDArray[Any]]], layout: tuple[Column, ...]) -> d
     return {column.name: np.concatenate([table[column.name] for table in tables]) for column in layout}
 
 
-def pack_histogram(histogram: NDArray[np.uint64]) -> bytes:
-    """A histogram to pairs of (bucket, count) for the buckets that hold something, not compressed: it is short."""
-    buckets = np.flatnonzero(histogram)
-    return buckets.astype("<u1").tobytes() + histogram[buckets].astype("<u8").tobytes()
-
-
 def unpack_histogram(blob: Any) -> dict[int, int]:
-    """Pairs back to a histogram; raises NotARecording for what `pack_histogram` never writes."""
+    """Pairs back to a histogram; raises NotARecording for what a writer never writes."""
     if not isinstance(blob, bytes) or len(blob) % 9:
         raise NotARecording("a histogram is damaged")
     n = len(blob) // 9

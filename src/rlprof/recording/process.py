@@ -32,7 +32,7 @@ from rlprof.model.recording import (
     Thread,
     WindowTable,
 )
-from rlprof.recording import codec
+from rlprof.recording import codec, columns
 
 Connect = Callable[[], AbstractContextManager[sqlite3.Connection]]  # to the file, whenever more of it is wanted
 
@@ -198,7 +198,7 @@ def _loaders(connect: Connect, key: int) -> ProcessLoaders:
 
 
 def _chunks(connection: sqlite3.Connection, key: int, kind: str) -> dict[str, NDArray[Any]]:
-    layout = codec.KINDS[kind]
+    layout = columns.KINDS[kind]
     tables: list[dict[str, NDArray[Any]]] = []
     total = 0
     rows = connection.execute("SELECT rows, data FROM chunks WHERE process = ? AND kind = ? ORDER BY id", (key, kind))
@@ -221,7 +221,7 @@ def _slow(connection: sqlite3.Connection, key: int) -> tuple[SlowIteration, ...]
             row["duration_ns"],
             row["elided"],
             row["elided_below_ns"],
-            EventTable(**codec.unpack(row["data"], row["rows"], codec.EVENTS)),
+            EventTable(**codec.unpack(row["data"], row["rows"], columns.EVENTS)),
         )
         for row in rows
     )

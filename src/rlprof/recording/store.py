@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rlprof.recording import codec, schema
-from rlprof.recording.codec import Columns
+from rlprof.recording import columns as packed
+from rlprof.recording import schema
+from rlprof.recording.columns import Columns
 
 #: Small chunks are joined into one after this many flushes, so that reading an hour takes hundreds of blobs, not
 #: hundred thousands.
@@ -121,7 +122,7 @@ class PartStore:
                     s.elided,
                     s.elided_below_ns,
                     len(s.events["path"]),
-                    codec.pack(s.events, codec.EVENTS),
+                    packed.pack(s.events, packed.EVENTS),
                 )
                 for s in batch.slow
             ],
@@ -131,7 +132,7 @@ class PartStore:
         self._connection.execute(f"DELETE FROM slow_iterations WHERE iteration NOT IN ({kept})")
 
     def _write_chunk(self, kind: str, columns: Columns) -> None:
-        layout = codec.KINDS[kind]
+        layout = packed.KINDS[kind]
         rows = len(columns[layout[0].name])
         if rows == 0:
             return
@@ -145,14 +146,14 @@ class PartStore:
             return
         marks = ",".join("?" * len(recent.ids))
         self._connection.execute(f"DELETE FROM chunks WHERE id IN ({marks})", recent.ids)
-        self._insert_chunk(kind, codec.join([dict(table) for table in recent.tables], layout))
+        self._insert_chunk(kind, packed.join_rows(recent.tables, layout))
         del self._recent[kind]
 
     def _insert_chunk(self, kind: str, columns: Columns) -> int:
-        layout = codec.KINDS[kind]
+        layout = packed.KINDS[kind]
         cursor = self._connection.execute(
             "INSERT INTO chunks (process, kind, rows, data) VALUES (1, ?, ?, ?)",
-            (kind, len(columns[layout[0].name]), codec.pack(columns, layout)),
+            (kind, len(columns[layout[0].name]), packed.pack(columns, layout)),
         )
         return int(cursor.lastrowid or 0)
 

@@ -128,7 +128,8 @@ LOADING = FrameSpec("_find_and_load", "<frozen importlib._bootstrap>", 1176)
 
 
 def test_loading_modules_is_start_up_and_no_finding() -> None:
-    assert findings(half_unattributed().sample("iteration", 95, CALLER, LOADING, MINE).sample("iteration", 5, MINE)) == ()
+    builder = half_unattributed().sample("iteration", 95, CALLER, LOADING, MINE).sample("iteration", 5, MINE)
+    assert findings(builder) == ()
 
 
 def test_what_remains_beside_imports_is_judged_by_itself() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from rlprof import _core
+from support import dtypes
 from support.alone import run_alone
 from support.reference import Hands, Stats, a_clean_core, path_keys, read_window, switch_on
 
@@ -532,10 +533,8 @@ def test_figures_of_a_path_that_does_not_exist_are_ignored(core: None) -> None:
 def memory_rows() -> list[tuple[str, int, int, int]]:
     import numpy as np
 
-    from rlprof.record import layout
-
     names = {number: "/".join(label[0] for label in labels) for number, (_, labels) in path_keys().items()}
-    taken = np.frombuffer(_core.drain()[1], layout.ROW)
+    taken = np.frombuffer(_core.drain()[1], dtypes.ROW)
     return [
         (names[int(row["path"])], int(row["rss_peak"]), int(row["rss_rise"]), int(row["device_rise"]))
         for row in taken
@@ -546,8 +545,6 @@ def memory_rows() -> list[tuple[str, int, int, int]]:
 def test_own_cost_is_booked_on_the_span_that_was_innermost(core: None, hands: Hands) -> None:
     import numpy as np
 
-    from rlprof.record import layout
-
     idents: list[int] = []
     span = _core.profile("there")
     hands.do(1, 0, lambda: span.__enter__() and None)
@@ -557,7 +554,7 @@ def test_own_cost_is_booked_on_the_span_that_was_innermost(core: None, hands: Ha
         _core.charge(7, idents[0])
         _core.charge(11, 12345)  # a thread nobody knows
     names = {number: labels[-1][0] if labels else "" for number, (_, labels) in path_keys().items()}
-    taken = np.frombuffer(_core.drain()[1], layout.ROW)
+    taken = np.frombuffer(_core.drain()[1], dtypes.ROW)
     assert {names[int(row["path"])]: int(row["charged"]) for row in taken if row["charged"]} == {"here": 5, "there": 7}
     span.__exit__(None, None, None)
 

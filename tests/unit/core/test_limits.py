@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rlprof import _core
-from rlprof.record import layout
 from rlprof.record.memory import RssReader
+from support import dtypes
 from support.alone import run_alone
 from support.reference import Stats, Window, a_clean_core, read_window, switch_on
 
@@ -290,18 +290,18 @@ def test_events_are_handed_over_in_chunks_and_the_rest_is_counted_as_dropped(ext
         with span:
             pass
         after = _core.drain_events()
-    kept = sum(len(np.frombuffer(chunk, layout.EVENT)) for chunk in chunks)
+    kept = sum(len(np.frombuffer(chunk, dtypes.EVENT)) for chunk in chunks)
     assert kept == min(room + extra, room)
     assert totals["events_emitted"] == room + extra
     assert totals["events_dropped"] == max(extra, 0)
-    assert [len(np.frombuffer(chunk, layout.EVENT)) for chunk in after] == [1]
+    assert [len(np.frombuffer(chunk, dtypes.EVENT)) for chunk in after] == [1]
 
 
 def slow_iterations() -> dict[int, tuple[int, int, int, np.ndarray[Any, Any]]]:
     """Duration, elided, elided below, events; by index, for those that are new."""
     fresh, _ = _core.drain_slow_iterations()
     return {
-        index: (duration, elided, below, np.frombuffer(log, layout.EVENT))
+        index: (duration, elided, below, np.frombuffer(log, dtypes.EVENT))
         for index, _, duration, elided, below, log in fresh
     }
 
@@ -380,11 +380,11 @@ def test_spans_of_other_threads_do_not_crowd_the_flight_recorder() -> None:
 def test_records_have_the_sizes_that_their_readers_expect() -> None:
     sizes = _core.sizes()
     for name, dtype in (
-        ("Row", layout.ROW),
-        ("Bin", layout.BIN),
-        ("OpenSpan", layout.OPEN_SPAN),
-        ("Turn", layout.TURN),
-        ("Event", layout.EVENT),
+        ("Row", dtypes.ROW),
+        ("Bin", dtypes.BIN),
+        ("OpenSpan", dtypes.OPEN_SPAN),
+        ("Turn", dtypes.TURN),
+        ("Event", dtypes.EVENT),
     ):
         assert sizes[name] == dtype.itemsize
     assert sizes["max_paths"] == MAX_PATHS

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from rlprof import _core
 from rlprof.record import device as device_module
-from rlprof.record import layout
 from rlprof.record.device import DevicePeak, allocated_bytes, allocator, describe_device
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker, RssReader
+from support import dtypes
 from support.reference import a_clean_core, path_keys, switch_on
 
 
@@ -188,7 +188,7 @@ def tank() -> Iterator[Tank]:
 
 def exact_figures() -> dict[str, tuple[int, int, int]]:
     names = {number: "/".join(label[0] for label in labels) for number, (_, labels) in path_keys().items()}
-    rows = np.frombuffer(_core.drain()[1], layout.ROW)
+    rows = np.frombuffer(_core.drain()[1], dtypes.ROW)
     return {
         names[int(row["path"])]: (int(row["count"]), int(row["rss_peak"]), int(row["rss_rise"]))
         for row in rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,15 +41,15 @@ WINDOWS = st.lists(st.dictionaries(st.integers(0, 40), stats(), max_size=5), max
 
 
 def add(totals: PathTotals, window: Window) -> None:
-    rows = np.zeros(len(window), ROW)
-    bins = []
+    rows: dict[str, list[int]] = {name: [] for name in ROW.fields}
+    bins: dict[str, list[int]] = {name: [] for name in BIN.fields}
     for number, (path, values) in enumerate(window.items()):
-        rows[number]["path"] = path
-        for name, value in values.items():
-            if name != "bins":
-                rows[number][name] = value
-        bins += [(number, bucket, count) for bucket, count in values["bins"].items()]
-    totals.add(rows, np.array(bins, BIN))
+        for name, column in rows.items():
+            column.append(path if name == "path" else values[name])
+        for bucket, count in values["bins"].items():
+            for name, value in (("row", number), ("bucket", bucket), ("count", count)):
+                bins[name].append(value)
+    totals.add(rows, bins)
 
 
 def in_one(windows: list[Window]) -> Window:

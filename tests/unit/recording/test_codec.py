@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from rlprof.model.errors import NotARecording
 from rlprof.model.histogram import BUCKETS
-from rlprof.recording import codec
-from rlprof.recording.codec import KINDS, Column, pack, pack_histogram, unpack, unpack_histogram
+from rlprof.recording import codec, columns
+from rlprof.recording.codec import unpack, unpack_histogram
+from rlprof.recording.columns import KINDS, Column, pack, pack_histogram
 
 
 def values_of(column: Column) -> st.SearchStrategy[float]:
@@ -53,18 +54,18 @@ def test_a_table_comes_back_as_it_was(kind: str, data: st.DataObject) -> None:
 
 def a_blob(rows: int = 20) -> bytes:
     rng = np.random.default_rng(1)
-    return pack({c.name: rng.integers(0, 1000, rows) for c in codec.EVENTS}, codec.EVENTS)
+    return pack({c.name: rng.integers(0, 1000, rows) for c in columns.EVENTS}, columns.EVENTS)
 
 
 def test_a_flipped_bit_never_changes_a_number() -> None:
     blob = a_blob()
-    intact = unpack(blob, 20, codec.EVENTS)
+    intact = unpack(blob, 20, columns.EVENTS)
     for at in range(8 * len(blob)):
         flipped = bytearray(blob)
         flipped[at // 8] ^= 1 << at % 8
         # The frame has a few bits (the time and the system of its making) that say nothing about the data.
         try:
-            found = unpack(bytes(flipped), 20, codec.EVENTS)
+            found = unpack(bytes(flipped), 20, columns.EVENTS)
         except NotARecording:
             continue
         assert all(np.array_equal(found[name], intact[name]) for name in intact)
@@ -74,31 +75,31 @@ def test_a_flipped_bit_never_changes_a_number() -> None:
 def test_a_blob_that_was_cut_short_is_refused(at: int) -> None:
     blob = a_blob()
     with pytest.raises(NotARecording):
-        unpack(blob[: at % len(blob)], 20, codec.EVENTS)
+        unpack(blob[: at % len(blob)], 20, columns.EVENTS)
 
 
 @given(st.binary(min_size=1, max_size=50))
 def test_something_behind_the_data_is_refused(rest: bytes) -> None:
     with pytest.raises(NotARecording):
-        unpack(a_blob() + rest, 20, codec.EVENTS)
+        unpack(a_blob() + rest, 20, columns.EVENTS)
 
 
 @given(st.binary(max_size=200), st.integers(-5, 50))
 def test_any_other_bytes_are_refused(blob: bytes, rows: int) -> None:
     with pytest.raises(NotARecording):
-        unpack(blob, rows, codec.EVENTS)
+        unpack(blob, rows, columns.EVENTS)
 
 
 @pytest.mark.parametrize("rows", [-1, 19, 21, codec.MAX_ROWS + 1, 1 << 70, None, "20", 20.0])
 def test_a_wrong_number_of_rows_is_refused(rows: Any) -> None:
     with pytest.raises(NotARecording):
-        unpack(a_blob(), rows, codec.EVENTS)
+        unpack(a_blob(), rows, columns.EVENTS)
 
 
 @pytest.mark.parametrize("blob", [None, "text", 3, 2.5])
 def test_what_is_no_blob_is_refused(blob: Any) -> None:
     with pytest.raises(NotARecording):
-        unpack(blob, 1, codec.EVENTS)
+        unpack(blob, 1, columns.EVENTS)
     with pytest.raises(NotARecording):
         unpack_histogram(blob)
 
@@ -108,7 +109,7 @@ def test_a_blob_never_unpacks_to_more_than_its_rows_allow() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(NotARecording, match="bytes instead of"):
-            unpack(bomb, 10, codec.EVENTS)
+            unpack(bomb, 10, columns.EVENTS)
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
@@ -118,13 +119,13 @@ def test_a_blob_never_unpacks_to_more_than_its_rows_allow() -> None:
 def test_a_column_that_holds_no_number_is_refused(amount: float) -> None:
     table = {"start_ns": np.array([1]), "duration_ns": np.array([2]), "env_steps": np.array([amount])}
     with pytest.raises(NotARecording, match="env_steps is no number"):
-        unpack(pack(table, codec.ITERATIONS), 1, codec.ITERATIONS)
+        unpack(pack(table, columns.ITERATIONS), 1, columns.ITERATIONS)
 
 
 @given(st.lists(st.integers(0, 30), max_size=5))
 def test_joined_tables_are_their_rows_one_after_the_other(sizes: list[int]) -> None:
-    made = [{c.name: np.arange(size) for c in codec.SAMPLES} for size in sizes]
-    joined = codec.join(made, codec.SAMPLES)
+    made = [{c.name: np.arange(size) for c in columns.SAMPLES} for size in sizes]
+    joined = codec.join(made, columns.SAMPLES)
     assert joined["path"].tolist() == [number for size in sizes for number in range(size)]
 
 
@@ -133,10 +134,7 @@ def test_joined_tables_are_their_rows_one_after_the_other(sizes: list[int]) -> N
 
 @given(st.dictionaries(st.integers(0, BUCKETS - 1), st.integers(1, (1 << 64) - 1)))
 def test_a_histogram_comes_back_as_it_was(histogram: dict[int, int]) -> None:
-    filled = np.zeros(BUCKETS, np.uint64)
-    for bucket, count in histogram.items():
-        filled[bucket] = count
-    assert unpack_histogram(pack_histogram(filled)) == histogram
+    assert unpack_histogram(pack_histogram(histogram)) == histogram
 
 
 @pytest.mark.parametrize(

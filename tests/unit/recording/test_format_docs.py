@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.recording import codec, schema
+from rlprof.recording import columns, schema
 from rlprof.recording.merge import merge
 from rlprof.recording.place import parts_of
 from rlprof.recording.reader import open_recording
@@ -55,7 +55,7 @@ def test_every_column_of_every_packed_table_is_described_as_it_is_stored() -> No
         kind = cells[0].strip(" `") or kind
         for name in re.findall(r"`(\w+)`", cells[1]):
             described.setdefault(kind, {})[name] = (f"<{cells[2]}", bool(cells[3]))
-    assert described == {kind: {c.name: (c.stored, c.steps) for c in layout} for kind, layout in codec.KINDS.items()}
+    assert described == {kind: {c.name: (c.stored, c.steps) for c in layout} for kind, layout in columns.KINDS.items()}
 
 
 def test_the_version_and_the_mark_are_those_of_the_file() -> None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlprof.model.errors import EmptyRecording, NotARecording, RlprofError
-from rlprof.recording import codec, reader
+from rlprof.recording import codec, columns, reader
 from rlprof.recording.merge import merge
 from rlprof.recording.place import parts_of
 from rlprof.recording.reader import open_recording
@@ -129,7 +129,7 @@ def test_a_table_of_endless_rows_is_refused_before_memory_runs_out(
 ) -> None:
     monkeypatch.setattr(codec, "MAX_TABLE_ROWS", 1000)
     rows = 400
-    blob = codec.pack({c.name: np.zeros(rows, np.int64) for c in codec.EVENTS}, codec.EVENTS)
+    blob = columns.pack({c.name: np.zeros(rows, np.int64) for c in columns.EVENTS}, columns.EVENTS)
     connection = sqlite3.connect(recording)
     with connection:
         insert = "INSERT INTO chunks (process, kind, rows, data) VALUES (1, 'events', ?, ?)"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlprof.recording import codec
+from rlprof.recording import codec, columns
 from rlprof.recording.reader import open_recording, read_connection
 from rlprof.recording.store import FLUSHES_PER_CHUNK, PartStore, SlowRow, plain
 from support.parts import a_batch, content, numbers, process_row, write_part
@@ -104,13 +104,13 @@ def test_many_small_chunks_become_one_with_the_same_rows(store: PartStore) -> No
     written = []
     for number in range(2 * FLUSHES_PER_CHUNK + 3):
         batch = a_batch(number, rows=1 + number % 3)
-        batch.tables = {"windows": numbers(rng, codec.WINDOWS, 1 + number % 3)}
+        batch.tables = {"windows": numbers(rng, columns.WINDOWS, 1 + number % 3)}
         written.append(batch.tables["windows"])
         store.write(batch)
     sizes = chunk_sizes(store, "windows")
     assert len(sizes) == 2 + 3
     found = read(store)["windows"]
-    expected = codec.join(written, codec.WINDOWS)
+    expected = codec.join(written, columns.WINDOWS)
     assert found == {name: expected[name].tolist() for name in found}
 
 
@@ -119,7 +119,7 @@ def test_a_failure_in_the_flush_that_joins_chunks_loses_none(store: PartStore) -
     written = []
     for number in range(FLUSHES_PER_CHUNK + 2):
         batch = a_batch(number)
-        batch.tables = {"windows": numbers(rng, codec.WINDOWS, 2)}
+        batch.tables = {"windows": numbers(rng, columns.WINDOWS, 2)}
         if number >= FLUSHES_PER_CHUNK - 1:
             wrong = a_batch(number)
             wrong.tables = {"windows": batch.tables["windows"], "counters": {"start_ns": np.zeros(1)}}
@@ -127,7 +127,7 @@ def test_a_failure_in_the_flush_that_joins_chunks_loses_none(store: PartStore) -
                 store.write(wrong)
         written.append(batch.tables["windows"])
         store.write(batch)
-    expected = codec.join(written, codec.WINDOWS)
+    expected = codec.join(written, columns.WINDOWS)
     assert read(store)["windows"]["path"] == expected["path"].tolist()
 
 
@@ -145,7 +145,7 @@ def test_empty_tables_make_no_chunk(store: PartStore) -> None:
 
 
 def slow(iteration: int) -> SlowRow:
-    return SlowRow(iteration, 0, 10 * iteration, 0, 0, numbers(np.random.default_rng(0), codec.EVENTS, 1))
+    return SlowRow(iteration, 0, 10 * iteration, 0, 0, numbers(np.random.default_rng(0), columns.EVENTS, 1))
 
 
 def test_only_the_iterations_that_are_still_among_the_slowest_are_kept(store: PartStore) -> None:

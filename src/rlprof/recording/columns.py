@@ -1,0 +1,126 @@
+"""Packed columns, the writer's side: many rows in one blob, a column after the other, compressed.
+
+Whole numbers that only grow are stored as differences, because small numbers compress well.
+
+Only the standard library is used here: this runs inside the recorded program, which may want to settle how many threads
+NumPy gets before it is the first to import it.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+#: A table: columns of numbers by name. NumPy's arrays will do as well.
+Columns = Mapping[str, Any]
+
+
+class Column(NamedTuple):
+    name: str
+    stored: str  # NumPy's name of the type on disk
+    steps: bool = False  # stored as differences from row to row
+
+
+WINDOWS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("end_ns", "<i8", steps=True),
+    Column("path", "<u4"),
+    Column("count", "<u4"),
+    Column("total_ns", "<i8"),
+    Column("self_ns", "<i8"),
+    Column("charged_ns", "<i8"),
+    Column("min_ns", "<i8"),
+    Column("max_ns", "<i8"),
+)
+COUNTERS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("end_ns", "<i8", steps=True),
+    Column("counter", "<u4"),
+    Column("amount", "<f8"),
+    Column("calls", "<u4"),
+)
+ITERATIONS: Final = (
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+    Column("env_steps", "<f8"),
+)
+MEMORY: Final = (
+    Column("at_ns", "<i8", steps=True),
+    Column("rss_bytes", "<i8", steps=True),
+    Column("device_bytes", "<i8", steps=True),
+)
+EVENTS: Final = (
+    Column("path", "<u2"),
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+)
+SAMPLES: Final = (
+    Column("path", "<u4"),
+    Column("frame", "<u4"),
+    Column("count", "<u4"),
+)
+
+KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
+    "windows": WINDOWS,
+    "counters": COUNTERS,
+    "iterations": ITERATIONS,
+    "memory": MEMORY,
+    "events": EVENTS,
+    "samples": SAMPLES,
+}
+
+#: gzip's frame, for its CRC: the checksum of zlib's own frame misses some single flipped bits in tables like these.
+GZIP: Final = 31
+
+_CODES: Final = {"<i8": "q", "<u8": "Q", "<u4": "I", "<u2": "H", "<u1": "B", "<f8": "d"}
+_TURN: Final = 1 << 64
+
+
+def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
+    """Rows to a blob. Each column is split into byte planes: the high bytes of small numbers are runs of zeros."""
+    planes = []
+    for column in layout:
+        stored = _stored(columns[column.name], column)
+        width = stored.itemsize
+        raw = stored.tobytes()
+        planes += [raw[plane::width] for plane in range(width)]
+    deflate = zlib.compressobj(1, zlib.DEFLATED, GZIP)
+    return deflate.compress(b"".join(planes)) + deflate.flush()
+
+
+def _stored(values: Any, column: Column) -> array[Any]:
+    numbers = _as_list(values)
+    if column.steps:
+        before = [0, *numbers[:-1]] if numbers else []
+        # Differences wrap around in 64 bits, and wrap back when they are summed up.
+        numbers = [(n - b + _TURN // 2) % _TURN - _TURN // 2 for b, n in zip(before, numbers, strict=True)]
+    stored = array(_CODES[column.stored], numbers)
+    if sys.byteorder == "big":
+        stored.byteswap()
+    return stored
+
+
+def _as_list(values: Any) -> list[Any]:
+    """Plain numbers, also of a NumPy array, whose own would wrap around too early."""
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def join_rows(tables: Sequence[Columns], layout: tuple[Column, ...]) -> dict[str, list[Any]]:
+    """Several tables of one layout as one, in order."""
+    joined: dict[str, list[Any]] = {column.name: [] for column in layout}
+    for table in tables:
+        for name, column in joined.items():
+            column.extend(_as_list(table[name]))
+    return joined
+
+
+def pack_histogram(histogram: Mapping[int, int]) -> bytes:
+    """A histogram to its buckets and their counts, for those that hold something; not compressed, because it is short."""
+    filled = sorted((bucket, count) for bucket, count in histogram.items() if count)
+    counts = array("Q", [count for _, count in filled])
+    if sys.byteorder == "big":
+        counts.byteswap()
+    return bytes(bucket for bucket, _ in filled) + counts.tobytes()
