@@ -1,4 +1,4 @@
-"""The packed records that the compiled core hands over, and how to read their columns. A test holds their sizes together.
+"""The packed records that the compiled core hands over, and how to read them. A test holds their sizes together.
 
 Without NumPy: the recorded program may not want it loaded yet.
 """

@@ -118,7 +118,7 @@ def join_rows(tables: Sequence[Columns], layout: tuple[Column, ...]) -> dict[str
 
 
 def pack_histogram(histogram: Mapping[int, int]) -> bytes:
-    """A histogram to its buckets and their counts, for those that hold something; not compressed, because it is short."""
+    """A histogram to its filled buckets and their counts; not compressed, because it is short."""
     filled = sorted((bucket, count) for bucket, count in histogram.items() if count)
     counts = array("Q", [count for _, count in filled])
     if sys.byteorder == "big":

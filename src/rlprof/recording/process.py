@@ -66,8 +66,8 @@ _SHAPES: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def _check_shapes(connection: sqlite3.Connection, key: int) -> None:
-    for table, columns in _SHAPES.items():
-        rules = [rule.format(name, name) for names, rule in columns.items() for name in names.split()]
+    for table, shapes in _SHAPES.items():
+        rules = [rule.format(name, name) for names, rule in shapes.items() for name in names.split()]
         mine = "id" if table == "processes" else "process"
         query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {mine} = ? AND NOT ({' AND '.join(rules)}))"
         if connection.execute(query, (key,)).fetchone()[0]:

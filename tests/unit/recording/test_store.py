@@ -122,7 +122,7 @@ def test_a_failure_in_the_flush_that_joins_chunks_loses_none(store: PartStore) -
         batch.tables = {"windows": numbers(rng, columns.WINDOWS, 2)}
         if number >= FLUSHES_PER_CHUNK - 1:
             wrong = a_batch(number)
-            wrong.tables = {"windows": batch.tables["windows"], "counters": {"start_ns": np.zeros(1)}}
+            wrong.tables = {"windows": batch.tables["windows"], "counters": {"start_ns": [0]}}
             with pytest.raises(KeyError):
                 store.write(wrong)
         written.append(batch.tables["windows"])
