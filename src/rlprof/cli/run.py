@@ -53,6 +53,7 @@ class _RunCommand(click.Command):
 @click.option("-o", "--out", type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}/NAME-DATE].")
 @click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
 @click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
+@click.option("--probes/--no-probes", default=True, help="Look into gymnasium, torch and Stable-Baselines3 [on].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
@@ -64,6 +65,7 @@ def run(
     out: Path | None,
     overwrite: bool,
     memory: bool,
+    probes: bool,
     sampler_hz: float,
     schedule: str | None,
     summary_every: int | None,
@@ -83,7 +85,8 @@ def run(
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
     """
     words = _python_words(module, command)
-    options = Options(memory=memory, sampler_hz=sampler_hz, schedule=Schedule.parse(schedule) if schedule else None)
+    events = Schedule.parse(schedule) if schedule else None
+    options = Options(memory=memory, probes=probes, sampler_hz=sampler_hz, schedule=events)
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)

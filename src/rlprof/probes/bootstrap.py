@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from rlprof.probes.install import Probes
 from rlprof.record.children import Inheritance
 from rlprof.record.complain import complain
 from rlprof.record.session import ServerSession, Session, begin, end_with_worker
@@ -20,6 +21,8 @@ def begin_recording(session_text: str) -> None:
         kind = ServerSession if role == "server" else Session
         target = Path(inheritance.target)
         begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
+        if inheritance.options.probes:
+            Probes().start()
         if role == "spawn":
             end_with_worker()
     except Exception as error:

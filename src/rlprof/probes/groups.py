@@ -1,0 +1,14 @@
+"""Groups of calls of which only the outermost counts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ENV: Final = 1
+RESET: Final = 2
+FORWARD: Final = 3
+LOSS: Final = 4
+RENDER: Final = 5
+BUFFER: Final = 6
+EVALUATE: Final = 7
+OPTIMIZER: Final = 8

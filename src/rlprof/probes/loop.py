@@ -1,0 +1,67 @@
+"""What the order of events says about the training loop: when it turns, and which forward passes are for learning.
+
+Collecting and learning alternate. The first env step after an update begins a new iteration. A forward pass with
+gradients that ends in `backward` is learning, and so is the arithmetic between the two; one that is followed by an env
+step was acting, whoever forgot to switch gradients off, and the place that made it is known from then on.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rlprof import _core
+from rlprof.model.kinds import PROBE
+from rlprof.probes.groups import LOSS
+
+Site = tuple[Any, int]
+
+
+class Loop:
+    """The state of the one training loop of this process."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: in a forked child, what the parent was in the middle of is not the child's."""
+        self.updated = False  # an optimizer has stepped since the last env step
+        self._loss: Any = None  # the span from the first forward with gradients to `backward`
+        self._site: Site | None = None
+        self._acting_sites: set[Site] = set()
+
+    def env_step(self) -> None:
+        """The environment is about to step."""
+        if self._loss is not None:
+            if self._site is not None:
+                self._acting_sites.add(self._site)
+            self.end_loss()
+        if self.updated:
+            self.updated = False
+            _core.infer_turn()
+
+    def acts(self, site: Site) -> bool:
+        """Whether forwards with gradients from this place have turned out to be acting."""
+        return site in self._acting_sites
+
+    def begin_loss(self, site: Site | None) -> None:
+        """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
+        if self._loss is None and not _core.is_busy(LOSS):
+            self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
+            self._site = site
+            self._loss.__enter__()
+
+    def end_loss(self) -> None:
+        loss, self._loss = self._loss, None
+        if loss is not None:
+            loss.__exit__(None, None, None)
+
+    def update(self) -> None:
+        """An optimizer has stepped."""
+        self.updated = True
+        _core.count("updates")
+
+
+loop = Loop()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=loop.forget)

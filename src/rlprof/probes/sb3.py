@@ -1,0 +1,101 @@
+"""Stable-Baselines3 and sb3-contrib: rollouts, training, buffers, vector environments, evaluation, logging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+from rlprof import _core
+from rlprof.model.kinds import PROBE
+from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, RESET
+from rlprof.probes.loop import loop
+from rlprof.probes.patching import Patches
+from rlprof.probes.subclasses import follow_subclasses
+from rlprof.record.wrap import outermost, stretches, timed
+
+LIBRARY: Final = "stable_baselines3"
+
+_guarded_span = _core.guarded_span
+_is_busy = _core.is_busy
+
+
+def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
+    def step(self: Any, actions: Any) -> Any:
+        if _is_busy(ENV):
+            return original(self, actions)
+        loop.env_step()
+        with _guarded_span("env.step", "env.step", PROBE, ENV):
+            result = original(self, actions)
+        if not _is_busy(EVALUATE):
+            _core.count("env_steps", self.num_envs)
+            ended = int(result[2].sum())
+            if ended:
+                _core.count("episodes", ended)
+        return result
+
+    return step
+
+
+def _learning_forward(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`evaluate_actions` goes past the module's own call; it is always for learning."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _is_busy(FORWARD):
+            return original(*args, **kwargs)
+        loop.begin_loss(None)
+        with _guarded_span("forward", "learn.loss", PROBE, FORWARD):
+            return original(*args, **kwargs)
+
+    return call
+
+
+def install_algorithms(module: ModuleType, patches: Patches) -> None:
+    """What is left of `train` beside its forward, backward and optimizer is learning, too."""
+    methods = {"collect_rollouts": timed("rollout", None), "train": timed("train", "learn.other")}
+    follow_subclasses(module.BaseAlgorithm, methods, patches)
+
+
+def install_policies(module: ModuleType, patches: Patches) -> None:
+    acting = outermost("forward", "policy.forward", FORWARD)
+    methods = {"predict": acting, "predict_values": acting, "evaluate_actions": _learning_forward}
+    follow_subclasses(module.BaseModel, methods, patches)
+
+
+def install_buffers(module: ModuleType, patches: Patches) -> None:
+    methods = {
+        "add": outermost("buffer.add", "buffer.add", BUFFER),
+        "sample": outermost("buffer.sample", "buffer.sample", BUFFER),
+        "get": stretches("buffer.sample", "buffer.sample"),
+        "compute_returns_and_advantage": timed("advantage", "advantage"),
+    }
+    follow_subclasses(module.BaseBuffer, methods, patches)
+
+
+def install_vec_env(module: ModuleType, patches: Patches) -> None:
+    patches.method(module.VecEnv, "step", _timed_vec_step)
+    follow_subclasses(module.VecEnv, {"reset": outermost("env.reset", "env.reset", RESET)}, patches)
+
+
+def install_subproc(module: ModuleType, patches: Patches) -> None:
+    patches.method(module.SubprocVecEnv, "step_async", timed("env.ipc", "env.ipc"))
+    patches.method(module.SubprocVecEnv, "step_wait", timed("env.wait", "env.wait"))
+
+
+def install_evaluation(module: ModuleType, patches: Patches) -> None:
+    patches.function(module, "evaluate_policy", outermost("evaluate", "evaluate", EVALUATE))
+
+
+def install_logger(module: ModuleType, patches: Patches) -> None:
+    patches.method(module.Logger, "dump", timed("log", "log"))
+
+
+WATCHED: Final = {
+    "stable_baselines3.common.base_class": install_algorithms,
+    "stable_baselines3.common.policies": install_policies,
+    "stable_baselines3.common.buffers": install_buffers,
+    "stable_baselines3.common.vec_env.base_vec_env": install_vec_env,
+    "stable_baselines3.common.vec_env.subproc_vec_env": install_subproc,
+    "stable_baselines3.common.evaluation": install_evaluation,
+    "stable_baselines3.common.logger": install_logger,
+}

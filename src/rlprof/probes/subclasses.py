@@ -1,0 +1,28 @@
+"""Wrapping methods of a class and of all its subclasses, those there are and those to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from rlprof.probes.patching import Patches
+
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def follow_subclasses(base: type, methods: Mapping[str, Wrap], patches: Patches) -> None:
+    """Wrap `methods` wherever `base` or a class derived from it defines them itself."""
+
+    def wrap_in(cls: type) -> None:
+        for name, wrap in methods.items():
+            patches.method(cls, name, wrap)
+
+    for cls in (base, *_descendants(base)):
+        wrap_in(cls)
+    patches.new_subclass(base, wrap_in)
+
+
+def _descendants(base: Any) -> Iterator[type]:
+    for cls in base.__subclasses__():
+        yield cls
+        yield from _descendants(cls)

@@ -1,0 +1,101 @@
+"""torch: acting and learning forwards, the loss, backward, optimizer steps, clipping, saving."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+from rlprof import _core
+from rlprof.model.kinds import PROBE
+from rlprof.probes.groups import EVALUATE, FORWARD, OPTIMIZER
+from rlprof.probes.loop import loop
+from rlprof.probes.patching import Patches
+from rlprof.record.wrap import outermost, timed
+
+LIBRARY: Final = "torch"
+
+_guarded_span = _core.guarded_span
+_is_busy = _core.is_busy
+
+
+def timed_forward(is_grad_enabled: Callable[[], bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients."""
+
+    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if _is_busy(FORWARD):
+                return original(*args, **kwargs)
+            if is_grad_enabled() and not _acts_with_gradients():
+                with _guarded_span("forward", "learn.loss", PROBE, FORWARD):
+                    return original(*args, **kwargs)
+            phase = None if _is_busy(EVALUATE) else "policy.forward"
+            with _guarded_span("forward", phase, PROBE, FORWARD):
+                return original(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
+def _acts_with_gradients() -> bool:
+    """Whether the code that calls the module is known to act; else the loss begins here."""
+    frame = sys._getframe(2)
+    site = (frame.f_code, frame.f_lasti)
+    if loop.acts(site):
+        return True
+    loop.begin_loss(site)
+    return False
+
+
+def _timed_backward(original: Callable[..., Any]) -> Callable[..., Any]:
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        loop.end_loss()
+        with _core.span_of_kind("backward", "learn.backward", PROBE):
+            return original(*args, **kwargs)
+
+    return backward
+
+
+class _OptimizerSteps:
+    """An optimizer's step runs between two public hooks. One that raises never reaches the second."""
+
+    def __init__(self) -> None:
+        self._open: Any = None
+
+    def before(self, *_: Any) -> None:
+        self._close()
+        loop.end_loss()
+        if not _is_busy(OPTIMIZER):
+            self._open = _guarded_span("optimizer", "learn.optimizer", PROBE, OPTIMIZER)
+            self._open.__enter__()
+
+    def after(self, *_: Any) -> None:
+        if self._open is not None:
+            self._close()
+            loop.update()
+
+    def _close(self) -> None:
+        span, self._open = self._open, None
+        if span is not None:
+            span.__exit__(None, None, None)
+
+
+def install(module: ModuleType, patches: Patches) -> None:
+    """`torch` is loaded."""
+    torch: Any = module
+    patches.method(torch.nn.Module, "__call__", timed_forward(torch.is_grad_enabled))
+    patches.method(torch.Tensor, "backward", _timed_backward)
+    steps = _OptimizerSteps()
+    hooks: Any = sys.modules["torch.optim.optimizer"]  # the package hides it behind its own name
+    patches.on_undo(hooks.register_optimizer_step_pre_hook(steps.before).remove)
+    patches.on_undo(hooks.register_optimizer_step_post_hook(steps.after).remove)
+    patches.method(torch.optim.Optimizer, "zero_grad", timed("zero_grad", "learn.other"))
+    for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            patches.function(owner, name, timed("clip", "learn.other"))
+    patches.function(torch, "save", outermost("torch.save", "checkpoint", OPTIMIZER))
+
+
+WATCHED: Final = {"torch": install}

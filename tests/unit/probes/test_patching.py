@@ -1,0 +1,113 @@
+"""Patches are found where they belong, keep their form, and leave no trace."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from typing import Any
+
+import pytest
+
+from rlprof.probes.patching import Patches
+from rlprof.probes.subclasses import follow_subclasses
+
+
+class Base:
+    def step(self, action: int) -> int:
+        """One step."""
+        return action + 1
+
+
+def doubled(original: Any) -> Any:
+    def call(self: Any, action: int) -> int:
+        return 2 * int(original(self, action))
+
+    return call
+
+
+@pytest.fixture
+def patches() -> Any:
+    made = Patches()
+    yield made
+    made.undo()
+
+
+def test_a_patched_method_keeps_its_name_signature_and_documentation(patches: Patches) -> None:
+    signature = inspect.signature(Base.step)
+    assert patches.method(Base, "step", doubled)
+    assert Base().step(1) == 4
+    assert (Base.step.__name__, Base.step.__doc__, inspect.signature(Base.step)) == ("step", "One step.", signature)
+
+
+def test_undoing_puts_the_very_same_function_back(patches: Patches) -> None:
+    before = vars(Base)["step"]
+    patches.method(Base, "step", doubled)
+    patches.undo()
+    assert vars(Base)["step"] is before
+
+
+def test_a_method_is_patched_where_it_is_defined_and_once(patches: Patches) -> None:
+    class Heir(Base):
+        pass
+
+    assert not patches.method(Heir, "step", doubled)
+    assert patches.method(Base, "step", doubled)
+    assert not patches.method(Base, "step", doubled)
+    assert Heir().step(1) == 4
+
+
+def test_what_somebody_replaced_after_us_is_left_alone(patches: Patches) -> None:
+    class Own:
+        def step(self) -> int:
+            return 1
+
+    patches.method(Own, "step", doubled)
+    theirs = Own.step = lambda self: 7  # type: ignore[method-assign,assignment]
+    patches.undo()
+    assert vars(Own)["step"] is theirs
+
+
+def test_subclasses_made_later_are_followed_and_forgotten_after_undo(patches: Patches) -> None:
+    follow_subclasses(Base, {"step": doubled}, patches)
+
+    class Later(Base):
+        def step(self, action: int) -> int:
+            return action
+
+    assert Later().step(3) == 6
+    patches.undo()
+    assert "__init_subclass__" not in vars(Base)
+
+    class Afterwards(Base):
+        def step(self, action: int) -> int:
+            return action
+
+    assert (Later().step(3), Afterwards().step(3)) == (3, 3)
+
+
+def test_a_class_that_has_its_own_say_about_subclasses_still_has_it(patches: Patches) -> None:
+    class Strict:
+        seen: tuple[str, ...] = ()
+
+        def __init_subclass__(cls, tag: str = "", **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            Strict.seen += (f"{cls.__name__}:{tag}",)
+
+    own = vars(Strict)["__init_subclass__"]
+    follow_subclasses(Strict, {"step": doubled}, patches)
+
+    class First(Strict, tag="a"):
+        pass
+
+    patches.undo()
+
+    class Second(Strict, tag="b"):
+        pass
+
+    assert Strict.seen == ("First:a", "Second:b")
+    assert vars(Strict)["__init_subclass__"] is own
+
+
+def test_an_instance_of_a_patched_class_can_be_pickled(patches: Patches) -> None:
+    patches.method(Base, "step", doubled)
+    assert pickle.loads(pickle.dumps(Base())).step(1) == 4
