@@ -12,3 +12,4 @@ RENDER: Final = 5
 BUFFER: Final = 6
 EVALUATE: Final = 7
 OPTIMIZER: Final = 8
+TRAIN: Final = 9

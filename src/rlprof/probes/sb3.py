@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
-from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, RESET
+from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, RESET, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
@@ -52,7 +52,7 @@ def _learning_forward(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def install_algorithms(module: ModuleType, patches: Patches) -> None:
     """What is left of `train` beside its forward, backward and optimizer is learning, too."""
-    methods = {"collect_rollouts": timed("rollout", None), "train": timed("train", "learn.other")}
+    methods = {"collect_rollouts": timed("rollout", None), "train": outermost("train", "learn.other", TRAIN)}
     follow_subclasses(module.BaseAlgorithm, methods, patches)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
-from rlprof.probes.groups import EVALUATE, FORWARD, OPTIMIZER
+from rlprof.probes.groups import EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.record.wrap import outermost, timed
@@ -20,23 +20,34 @@ _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 
 
-def timed_forward(is_grad_enabled: Callable[[], bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients."""
+def timed_forward(
+    is_grad_enabled: Callable[[], bool], is_compiling: Callable[[], bool]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients.
+
+    The compiler must find nothing here that it cannot look into: while it traces, the first line is all there is.
+    """
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            if _is_busy(FORWARD):
+            if is_compiling() or _is_busy(FORWARD):
                 return original(*args, **kwargs)
             if is_grad_enabled() and not _acts_with_gradients():
                 with _guarded_span("forward", "learn.loss", PROBE, FORWARD):
                     return original(*args, **kwargs)
-            phase = None if _is_busy(EVALUATE) else "policy.forward"
-            with _guarded_span("forward", phase, PROBE, FORWARD):
+            with _guarded_span("forward", _phase_without_gradients(), PROBE, FORWARD):
                 return original(*args, **kwargs)
 
         return call
 
     return wrap
+
+
+def _phase_without_gradients() -> str | None:
+    """A target network has no gradients either, but it is asked in the middle of learning."""
+    if _is_busy(EVALUATE):
+        return None
+    return "learn.loss" if _is_busy(TRAIN) or _is_busy(LOSS) else "policy.forward"
 
 
 def _acts_with_gradients() -> bool:
@@ -85,7 +96,7 @@ class _OptimizerSteps:
 def install(module: ModuleType, patches: Patches) -> None:
     """`torch` is loaded."""
     torch: Any = module
-    patches.method(torch.nn.Module, "__call__", timed_forward(torch.is_grad_enabled))
+    patches.method(torch.nn.Module, "__call__", timed_forward(torch.is_grad_enabled, torch.compiler.is_compiling))
     patches.method(torch.Tensor, "backward", _timed_backward)
     steps = _OptimizerSteps()
     hooks: Any = sys.modules["torch.optim.optimizer"]  # the package hides it behind its own name
