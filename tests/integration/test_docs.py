@@ -1,0 +1,117 @@
+"""Every command and every program in the README and the docs does what the page shows it doing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(page for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")] if page.exists())
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+#: Set-up that a page shows but that a test must not run again inside itself; CI runs the first two.
+SET_UP = (
+    "make demo",
+    "make test",
+    "make slow",
+    "make bench",
+    "make wheel",
+    "make lint",
+    "pip install",
+    "git clone",
+    "cd ",
+)
+
+TRAIN = """
+import argparse, sys
+from rlprof import count, iteration, profile
+parser = argparse.ArgumentParser()
+parser.add_argument("--iterations", type=int, default=4)
+parser.add_argument("--envs", type=int, default=8)
+for _ in range(parser.parse_args().iterations):
+    iteration()
+    for _ in range(50):
+        with profile("env_step", phase="env.step"):
+            sum(range(20000))
+        count("env_steps", 8)
+"""
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for found in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            if found[1] == language:
+                yield str(page.relative_to(ROOT)), found[2]
+
+
+def commands() -> list[tuple[str, str]]:
+    return [
+        (page, line.removeprefix("$ "))
+        for page, block in blocks("console")
+        for line in block.splitlines()
+        if line.startswith("$ ")
+    ]
+
+
+COMMANDS = [(page, line) for page, line in commands() if not line.startswith(SET_UP)]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the pages speak of: a program, a recording of it, and the parts of a killed run."""
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "train.py").write_text(TRAIN)
+    run(folder, "rlprof run --quiet --out run.rlprof train.py")
+    killed = folder / "killed.py"
+    killed.write_text("import os, signal\nfrom rlprof import profile\nwith profile('a'): pass\n"
+                      "os.kill(os.getppid(), signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)\n")  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-m", "rlprof", "run", "--out", "killed.rlprof", "killed.py"], cwd=folder, check=False
+    )
+    assert (folder / "killed.rlprof.parts").is_dir()
+    return folder
+
+
+def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
+    words = shlex.split(line)
+    assert words[0] == "rlprof", f"no test knows how to run {line!r}"
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-m", "rlprof", *words[1:]],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+def test_the_pages_show_commands_and_programs() -> None:
+    assert len(COMMANDS) >= 10
+    assert list(blocks("python"))
+
+
+@pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda value: value)
+def test_a_command_on_a_page_succeeds(prepared: Path, page: str, line: str) -> None:
+    for output in ("before.rlprof", "killed.rlprof"):
+        (prepared / output).unlink(missing_ok=True)
+    done = run(prepared, line)
+    assert done.returncode == 0, f"{page}: {line}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("page", "program"), list(blocks("python")), ids=lambda value: value[:40])
+def test_a_program_on_a_page_runs(prepared: Path, page: str, program: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=prepared, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, f"{page}\n{done.stderr}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
