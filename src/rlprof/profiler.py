@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     from rlprof.model.recording import Recording
     from rlprof.model.report import Report
 
@@ -82,6 +83,7 @@ class Profiler:
     ) -> Path:
         """Record into a file, which is whole after `stop`. Without a path it gets a name below `rlprof-runs/`."""
         import sys
+        from pathlib import Path
 
         from rlprof.record.complain import complain
         from rlprof.record.options import Options, Schedule
@@ -164,6 +166,8 @@ class Profiler:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write what this process recorded up to now to a file."""
+        from pathlib import Path
+
         from rlprof.model.errors import EmptyRecording, OutputExists
         from rlprof.record.session import current_session
 

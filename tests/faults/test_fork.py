@@ -118,9 +118,9 @@ def test_a_fork_waits_for_our_own_writer_even_where_sqlites_locks_cannot_be_held
         f"""
         import os, sqlite3, sys, time, rlprof
         from rlprof.record import background, flush, forks
+        from rlprof.record.session import current_session
 
         forks.SqliteLocks.hold = lambda self: None
-        background.FLUSH_SECONDS = 0.001  # from the first fork on
         whole, parent = flush.Flusher.flush, os.getpid()
         other = sqlite3.connect(":memory:", check_same_thread=False)
 
@@ -132,6 +132,10 @@ def test_a_fork_waits_for_our_own_writer_even_where_sqlites_locks_cannot_be_held
 
 
         flush.Flusher.flush = long_write
+        background.FLUSH_SECONDS = 0.001
+        current_session()._background.stop()
+        current_session()._background.start()
+        time.sleep(0.02)
         for _ in range(12):
             child = os.fork()
             if child == 0:
@@ -151,13 +155,21 @@ def test_a_fork_waits_for_our_own_writer_even_where_sqlites_locks_cannot_be_held
 def test_threads_that_fork_at_once_each_get_their_recorded_child(tmp_path: Path) -> None:
     script = write_program(
         tmp_path,
-        """
-        import os, sys, threading, time, rlprof
+        f"""
+        import os, sqlite3, sys, threading, time, rlprof
         from rlprof.record.session import current_session
+
+        over = threading.Event()
+
+
+        def use():
+            connection = sqlite3.connect(":memory:")
+            while not over.is_set():
+                connection.execute({BUSY_IN_SQLITE!r}).fetchall()
 
 
         def fork_some():
-            for _ in range(8):
+            for _ in range(5):
                 child = os.fork()
                 if child == 0:
                     with rlprof.profile("child"):
@@ -167,21 +179,25 @@ def test_threads_that_fork_at_once_each_get_their_recorded_child(tmp_path: Path)
                 os.waitpid(child, 0)
 
 
-        threads = [threading.Thread(target=fork_some) for _ in range(4)]
-        for thread in threads:
+        users = [threading.Thread(target=use) for _ in range(2)]
+        forkers = [threading.Thread(target=fork_some) for _ in range(4)]
+        for thread in users + forkers:
             thread.start()
-        for thread in threads:
+        for thread in forkers:
             thread.join()
-        time.sleep(0.05)
+        over.set()
+        for thread in users:
+            thread.join()
         print(sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("rlprof")))
         """,
     )
     done = run_recorded(script)
     assert done.code == 0, done.err
     assert done.out == "['rlprof-sampler', 'rlprof-writer']\n"
+    assert done.err.splitlines() == ["rlprof: recorded into program.rlprof"]
     report = done.report()
-    assert len(processes(report, "fork")) == 32
-    assert calls(report, "child") == 32
+    assert len(processes(report, "fork")) == 20
+    assert calls(report, "child") == 20
 
 
 def test_a_child_that_ends_normally_does_not_undo_what_its_parent_is_writing(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any, TypeVar, cast, overload
 
@@ -36,6 +35,8 @@ def profile_function(name: Any = None, *, phase: str | None = None, track_memory
         if isinstance(function, (classmethod, staticmethod)):  # above @classmethod or @staticmethod, instead of below
             return cast(F, type(function)(decorate(function.__func__)))
         called = name or getattr(function, "__qualname__", type(function).__name__).replace("<locals>.", "")
+        import inspect  # takes as long to load as the rest of rlprof
+
         if inspect.isasyncgenfunction(function):
             return cast(F, _async_generator(function, called, phase))
         if inspect.iscoroutinefunction(function):
