@@ -11,7 +11,7 @@ from typing import Final
 
 from rlprof.analyse.tree import SpanTree, grow_tree, is_root, phases_of
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.recording import Process, SpanCost, Thread
+from rlprof.model.recording import SHARED_THREADS, Process, SpanCost, Thread
 from rlprof.model.report import Ledger
 
 NS_PER_SECOND: Final = 1e9
@@ -93,7 +93,7 @@ def _self_ns(process: Process, identity: int) -> int:
 
 def find_lane(process: Process) -> Thread | None:
     """The thread that trains: the one that turns iterations, else the busiest in spans, else the main one."""
-    threads = {thread.id: thread for thread in process.threads}
+    threads = {thread.id: thread for thread in process.threads if thread.name != SHARED_THREADS}
     if process.iteration_thread is not None and process.iteration_thread in threads:
         return threads[process.iteration_thread]
     busy: dict[int, int] = {}

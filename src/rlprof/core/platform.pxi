@@ -41,8 +41,15 @@ cdef extern from *:
     static int rlprof_on = 0;
     static PyObject *rlprof_off_span = NULL;
     static PyObject *rlprof_recorded_span = NULL;
+    static PyObject *(*rlprof_span_at_site)(PyObject *name, PyObject *phase) = NULL;
+    static PyObject *rlprof_phase_word = NULL;
     static PyObject *rlprof_profile(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
         if (!rlprof_on) { Py_INCREF(rlprof_off_span); return rlprof_off_span; }
+        if (n == 1) {  /* the two forms that programs use, without parsing */
+            if (names == NULL) return rlprof_span_at_site(args[0], Py_None);
+            if (PyTuple_GET_SIZE(names) == 1 && PyTuple_GET_ITEM(names, 0) == rlprof_phase_word)
+                return rlprof_span_at_site(args[0], args[1]);
+        }
         return PyObject_Vectorcall(rlprof_recorded_span, args, n, names);
     }
     static PyObject *rlprof_off_enter(PyObject *self, PyObject *const *args, Py_ssize_t n) {
@@ -61,14 +68,15 @@ cdef extern from *:
     static PyObject *rlprof_function(int which, PyObject *module) {
         return PyCFunction_NewEx(&rlprof_functions[which], NULL, module);
     }
-    static void rlprof_set_spans(PyObject *off, PyObject *recorded) {
+    static void rlprof_set_spans(PyObject *off, PyObject *recorded, PyObject *(*at_site)(PyObject *, PyObject *)) {
         Py_INCREF(off); Py_INCREF(recorded);
-        rlprof_off_span = off; rlprof_recorded_span = recorded;
+        rlprof_off_span = off; rlprof_recorded_span = recorded; rlprof_span_at_site = at_site;
+        rlprof_phase_word = PyUnicode_InternFromString("phase");
     }
     """
     bint recording "rlprof_on"
     object rlprof_function(int, object)
-    void rlprof_set_spans(object, object)
+    void rlprof_set_spans(object, object, object (*)(object, object))
     ctypedef struct PyThreadState:
         pass
     PyThreadState *PyThreadState_Get() noexcept

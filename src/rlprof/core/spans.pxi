@@ -158,16 +158,19 @@ cdef class _Off:
 cdef _Off OFF = _Off.__new__(_Off)
 
 
-def _recorded_span(name, *, phase=None, track_memory=False):
-    cdef Span span
-    if track_memory and memory_span_factory is not None:
-        return memory_span_factory(name, phase)
-    span = Span.__new__(Span)
+cdef object span_at_site(object name, object phase):
+    cdef Span span = Span.__new__(Span)
     span.label = label_at_site(name, phase)
     return span
 
 
-rlprof_set_spans(OFF, _recorded_span)
+def _recorded_span(name, *, phase=None, track_memory=False):
+    if track_memory and memory_span_factory is not None:
+        return memory_span_factory(name, phase)
+    return span_at_site(name, phase)
+
+
+rlprof_set_spans(OFF, _recorded_span, span_at_site)
 profile = rlprof_function(0, __name__)
 
 

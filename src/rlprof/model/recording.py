@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 else:  # the recorded program imports this module, and NumPy is not ours to import there
     IntColumn = FloatColumn = Any
 
+#: The name of the tree that threads beyond the recorder's limit share. Their times overlap, so it is no clock.
+SHARED_THREADS = "(further threads)"
+
 Status = Literal["completed", "failed", "interrupted", "killed", "running"]
 
 

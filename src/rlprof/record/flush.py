@@ -9,7 +9,7 @@ import time
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.recording import SpanCost, Status
+from rlprof.model.recording import SHARED_THREADS, SpanCost, Status
 from rlprof.record import layout
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
@@ -157,7 +157,7 @@ class Flusher:
         self._lanes_seen += len(lanes)
         names = {thread.ident: thread.name for thread in threading.enumerate()}
         for number, ident, shared, is_main in lanes:
-            name = "(further threads)" if shared else names.get(ident, f"thread {ident}")
+            name = SHARED_THREADS if shared else names.get(ident, f"thread {ident}")
             self._rows.threads.append((number, name, is_main))
 
     def _process_row(self, now: int, totals: dict[str, Any], status: Status, code: int | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from rlprof.analyse.phases import phase_entries
 from rlprof.analyse.report import build_report
 from rlprof.model.kinds import KINDS
 from rlprof.model.phases import PHASES
-from rlprof.model.recording import Path
+from rlprof.model.recording import SHARED_THREADS, Path
 from support.recordings import RecordingBuilder, SpanSpec, a_child, a_recording, iteration, span
 
 NAMES = st.sampled_from(["a", "b", "rollout", "env.step", "learn.loss"])
@@ -205,3 +205,11 @@ def test_every_process_has_a_ledger_of_its_own_that_closes() -> None:
     for entry in report.run.processes:
         parts = sum(phase.seconds for phase in entry.phases) + entry.ledger.unattributed_seconds
         assert parts + entry.ledger.overhead_seconds == pytest.approx(entry.ledger.wall_seconds)
+
+
+def test_the_tree_that_many_threads_share_is_never_the_ledger_s_clock() -> None:
+    builder = a_recording(seconds=10.0).spans(span("env.step", self_seconds=1.0), lived=10.0)
+    builder.spans(span("work", self_seconds=500.0), thread=SHARED_THREADS)
+    lane = find_lane(builder.build().main)
+    assert lane is not None
+    assert lane.is_main
