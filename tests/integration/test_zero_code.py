@@ -108,6 +108,15 @@ def test_steps_updates_and_iterations_of_a_single_file_program_are_counted(singl
     assert throughput["iterations"] == 10  # the first turn is seen after the first update, the last never ends
 
 
+def test_an_annotated_program_is_counted_once(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    annotated = SINGLE_FILE_PPO.replace("ITERATIONS", "3").replace(
+        "total += float(reward.sum())", "total += float(reward.sum()); rlprof.count('env_steps', 4)"
+    )
+    script = write_program(tmp_path, annotated.replace("import gymnasium as gym", "import rlprof, gymnasium as gym"))
+    assert run_recorded(script).report()["throughput"]["env_steps"] == 3 * 32 * 4
+
+
 def run_sb3(folder: Path, kind: str) -> Json:
     pytest.importorskip("stable_baselines3")
     script = write_program(folder, SB3)

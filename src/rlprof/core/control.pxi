@@ -105,6 +105,7 @@ def wipe():
     logging_events = False
     wipe_samples()
     counters.clear()
-    STEPS.amount = STEPS.whole = 0
+    STEPS.amount = STEPS.whole = STEPS.guessed = 0
+    STEPS.claimed = False
     STEPS.calls = 0
     counters["env_steps"] = STEPS

@@ -7,6 +7,8 @@ cdef class Counter:
     cdef double amount
     cdef uint64_t calls
     cdef double whole  # since the start, for iterations
+    cdef double guessed  # the part of it that probes counted
+    cdef bint claimed  # the program counts this itself
 
 
 cdef Counter STEPS = Counter.__new__(Counter)
@@ -16,25 +18,53 @@ counters["env_steps"] = STEPS
 
 def count(name, amount=1):
     """Add to a counter: `count("env_steps", 256)`. env_steps, episodes and updates make the throughput figures."""
+    cdef Counter counter
+    if not recording:
+        return
+    counter = add_to_counter(name, amount)
+    if counter is not None and not counter.claimed:
+        # What probes have counted so far was the same, seen from outside: from now on the program's own word counts.
+        counter.claimed = True
+        counter.amount -= counter.guessed
+        counter.whole -= counter.guessed
+        counter.guessed = 0
+
+
+def infer_count(name, amount=1):
+    """A probe saw something to count; ignored where the program counts it itself."""
+    cdef PyObject *found
+    cdef Counter counter
+    cdef double before
+    if not recording:
+        return
+    found = PyDict_GetItem(counters, name)
+    if found != NULL and (<Counter>found).claimed:
+        return
+    before = (<Counter>found).whole if found != NULL else 0
+    counter = add_to_counter(name, amount)
+    if counter is not None:
+        counter.guessed += counter.whole - before
+
+
+cdef Counter add_to_counter(object name, object amount):
+    """The counter, or None where the amount was refused: no reason to stop a training program."""
     cdef PyObject *found
     cdef Counter counter
     cdef double value
     global amounts_refused
-    if not recording:
-        return
     try:
         value = amount
         found = PyDict_GetItem(counters, name)
-    except Exception:  # a tensor, a string, None: no reason to stop a training program
+    except Exception:  # a tensor of many, a string, None
         amounts_refused += 1
-        return
+        return None
     if not isfinite(value):
         amounts_refused += 1
-        return
+        return None
     if found == NULL:
         if type(name) is not str or len(counters) >= 1024:
             amounts_refused += 1
-            return
+            return None
         counter = Counter.__new__(Counter)
         counter.name = name
         counters[name] = counter
@@ -42,7 +72,8 @@ def count(name, amount=1):
         counter = <Counter>found
     if not isfinite(counter.whole + value) or not isfinite(counter.amount + value):
         amounts_refused += 1
-        return
+        return None
     counter.amount += value
     counter.whole += value
     counter.calls += 1
+    return counter

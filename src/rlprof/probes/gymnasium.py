@@ -18,7 +18,7 @@ LIBRARY: Final = "gymnasium"
 
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
-_count = _core.count
+_count = _core.infer_count
 
 #: Rewards of running episodes by environment. An id may come to mean another environment, which begins with a reset.
 _returns: dict[int, float] = {}

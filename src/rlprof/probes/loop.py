@@ -59,7 +59,7 @@ class Loop:
     def update(self) -> None:
         """An optimizer has stepped."""
         self.updated = True
-        _core.count("updates")
+        _core.infer_count("updates")
 
 
 loop = Loop()

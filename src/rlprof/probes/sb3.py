@@ -28,10 +28,10 @@ def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, actions)
         if not _is_busy(EVALUATE):
-            _core.count("env_steps", self.num_envs)
+            _core.infer_count("env_steps", self.num_envs)
             ended = int(result[2].sum())
             if ended:
-                _core.count("episodes", ended)
+                _core.infer_count("episodes", ended)
         return result
 
     return step

@@ -658,3 +658,23 @@ def test_a_group_that_does_not_exist_is_refused(core: None, group: int) -> None:
         _core.guarded_span("a", None, 0, group)
     with pytest.raises(ValueError, match=str(group)):
         _core.is_busy(group)
+
+
+def counted(name: str) -> float:
+    return sum(amount for found, amount, _ in _core.drain()[4] if found == name)
+
+
+def test_what_probes_count_gives_way_to_what_the_program_counts_itself(core: None) -> None:
+    _core.infer_count("env_steps", 8)
+    first = counted("env_steps")
+    _core.infer_count("env_steps", 8)
+    _core.count("env_steps", 8)
+    _core.infer_count("env_steps", 8)
+    _core.count("env_steps", 8)
+    assert first + counted("env_steps") == 16
+
+
+def test_what_only_probes_count_is_counted(core: None) -> None:
+    _core.infer_count("episodes")
+    _core.infer_count("episodes", 2)
+    assert counted("episodes") == 3
