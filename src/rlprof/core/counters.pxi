@@ -35,7 +35,7 @@ def infer_count(name, amount=1):
     cdef PyObject *found
     cdef Counter counter
     cdef double before
-    if not recording:
+    if not recording or type(name) is not str:
         return
     found = PyDict_GetItem(counters, name)
     if found != NULL and (<Counter>found).claimed:
@@ -52,6 +52,9 @@ cdef Counter add_to_counter(object name, object amount):
     cdef Counter counter
     cdef double value
     global amounts_refused
+    if type(name) is not str:
+        amounts_refused += 1
+        return None
     try:
         value = amount
         found = PyDict_GetItem(counters, name)
@@ -62,7 +65,7 @@ cdef Counter add_to_counter(object name, object amount):
         amounts_refused += 1
         return None
     if found == NULL:
-        if type(name) is not str or len(counters) >= 1024:
+        if len(counters) >= 1024:
             amounts_refused += 1
             return None
         counter = Counter.__new__(Counter)

@@ -1,12 +1,14 @@
 # Stack samples: where each recording thread is in its code, counted by path and place.
 
 cdef extern from "Python.h":
+    int PyGC_Disable() noexcept
+    int PyGC_Enable() noexcept
+
+cdef extern from "frameobject.h":  # which Python.h leaves out before 3.11
     ctypedef struct PyCodeObject:
         pass
     ctypedef struct PyFrameObject:
         pass
-    int PyGC_Disable() noexcept
-    int PyGC_Enable() noexcept
     PyCodeObject *PyFrame_GetCode(PyFrameObject *) noexcept
     PyFrameObject *PyFrame_GetBack(PyFrameObject *) noexcept
     int PyFrame_GetLineNumber(PyFrameObject *) noexcept
