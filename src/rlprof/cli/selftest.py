@@ -37,7 +37,7 @@ class Check(NamedTuple):
 def selftest(keep: bool) -> None:
     """Record a small program of known timings on this machine and check the numbers.
 
-    Takes about five seconds. Ends with 0 when everything holds, with 1 when something does not.
+    Takes a few seconds. Ends with 0 when everything holds, with 1 when something does not.
 
     \b
     rlprof selftest

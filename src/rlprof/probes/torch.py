@@ -12,7 +12,7 @@ from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
-from rlprof.record.wrap import outermost, timed
+from rlprof.record.wrap import timed
 
 LIBRARY: Final = "torch"
 
@@ -106,7 +106,7 @@ def install(module: ModuleType, patches: Patches) -> None:
     for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
             patches.function(owner, name, timed("clip", "learn.other"))
-    patches.function(torch, "save", outermost("torch.save", "checkpoint", OPTIMIZER))
+    patches.function(torch, "save", timed("torch.save", "checkpoint"))
 
 
 WATCHED: Final = {"torch": install}
