@@ -55,6 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--recorded", action="store_true", help="under `rlprof run`: record the training alone")
+    parser.add_argument("--in-turns", action="store_true", help="train once for every line on standard input")
     parser.add_argument("--torch-trace", metavar="FILE")
     parser.add_argument("--viztracer", metavar="FILE")
     args = parser.parse_args()
@@ -63,7 +64,11 @@ def main() -> None:
     options = example.parse_options(["--iterations", str(args.iterations), "--print-every", "1000000"])
     # The first call into torch's autograd and Adam imports and initialises for a second or so: that is set-up.
     example.train(example.parse_options(["--iterations", "1", "--steps", "8", "--print-every", "1000000"]))
-    with tracer(args), clock.loop(args.iterations * options.steps * options.envs):
+    steps = args.iterations * options.steps * options.envs
+    if args.in_turns:
+        clock.take_turns(lambda: example.train(options), steps)
+        return
+    with tracer(args), clock.loop(steps):
         example.train(options)
 
 

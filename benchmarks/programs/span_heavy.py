@@ -58,10 +58,13 @@ def main() -> None:
     args = parser.parse_args()
     clock = LoopClock(args.recorded)
     turn = bare_turn if args.bare else annotated_turn
-    turn()
-    with clock.loop(args.turns * STEPS_PER_TURN):
+
+    def unit() -> None:
         for _ in range(args.turns):
             turn()
+
+    turn()
+    clock.take_turns(unit, args.turns * STEPS_PER_TURN)
 
 
 if __name__ == "__main__":

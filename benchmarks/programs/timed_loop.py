@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rlprof import get_profiler
@@ -32,3 +33,10 @@ class LoopClock:
         if self._recorded:
             get_profiler().disable()
         print(json.dumps({"seconds": seconds, "steps": steps}), flush=True)
+
+    def take_turns(self, unit: Callable[[], object], steps: int) -> None:
+        """Run one unit for each line that comes in, until there are no more: whoever sends them measures in turns."""
+        print(json.dumps({"ready": True}), flush=True)
+        for _ in sys.stdin:
+            with self.loop(steps):
+                unit()
