@@ -11,10 +11,10 @@ from support.programs import calls, processes, read_report, run_recorded, warnin
 
 #: Breaks something in rlprof, then trains as if nothing had happened and says so.
 TRAINS = """
-    import os, sys, time, threading
+    import os, sys, time, threading, types
 
     import rlprof
-    from rlprof.record import background, flush, identity, memory, stacks
+    from rlprof.record import background, flush, identity, memory
     from rlprof.recording import store
 
 
@@ -86,7 +86,7 @@ def test_a_writer_that_fails_once_says_so_in_the_recording(tmp_path: Path) -> No
 
 
 def test_a_sampler_that_fails_is_said_once_and_everything_else_is_recorded(tmp_path: Path) -> None:
-    lines, target = train(tmp_path, "stacks.StackSampler.sample = broken", forks=True)
+    lines, target = train(tmp_path, "background.sys = types.SimpleNamespace(_current_frames=broken)", forks=True)
     report = read_report(target)
     assert len(lines) == 1, lines
     assert "sampling failed" in lines[0]
@@ -158,7 +158,7 @@ def test_a_recording_that_cannot_begin_costs_only_the_recording(tmp_path: Path) 
 
 
 def test_children_are_recorded_though_their_parent_gave_up(tmp_path: Path) -> None:
-    _, target = train(tmp_path, "stacks.StackSampler.sample = broken", forks=True)
+    _, target = train(tmp_path, "background.sys = types.SimpleNamespace(_current_frames=broken)", forks=True)
     report = read_report(target)
     assert calls(report, "child") == 2
     assert len(processes(report, "fork")) == 2

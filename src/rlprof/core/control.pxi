@@ -68,12 +68,12 @@ def wipe():
     global turn_open, turns_marked, node_count, lane_count, records, last_record, last_state, last_serial, leader, leader_lane, turn_index
     global chunk_fill, events_emitted, events_dropped, turn_fill, turns_dropped, turns_closed, slow_count
     global spans_closed, spans_abandoned, exits_unmatched, spans_folded
-    global amounts_refused, recorded_ns, recording, logging_events, last_rss
+    global amounts_refused, recorded_ns, recording, logging_events, last_rss, recorders_beside_main
     cdef ThreadRecord *record = records
     cdef ThreadRecord *after
     cdef Stack *stack
     cdef uint32_t i
-    recording = False
+    recording = recorders_beside_main = False
     records = last_record = leader = NULL
     last_state = NULL
     last_serial = 0
@@ -104,6 +104,7 @@ def wipe():
     recorded_ns = last_rss = 0
     logging_events = False
     wipe_samples()
+    wipe_beat()
     counters.clear()
     STEPS.amount = STEPS.whole = STEPS.guessed = 0
     STEPS.claimed = False

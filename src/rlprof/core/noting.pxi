@@ -18,11 +18,12 @@ def open_path_here():
 
 def reap(live_idents):
     """Forget threads that have ended, once all their spans are closed. Their statistics stay."""
-    global last_record, last_state, last_serial, leader
+    global last_record, last_state, last_serial, leader, recorders_beside_main
     cdef ThreadRecord *record = records
     cdef ThreadRecord *before = NULL
     cdef ThreadRecord *after
     cdef int64_t t = now()
+    cdef bint beside = False
     while record != NULL:
         after = record.next
         if record.ident not in live_idents and record.base.depth == 0 and record.base.next == NULL:
@@ -35,7 +36,9 @@ def reap(live_idents):
             free(record)
         else:
             before = record
+            beside = beside or record.ident != main_ident
         record = after
+    recorders_beside_main = beside
     last_record = NULL
     last_state = NULL
     last_serial = 0
@@ -65,6 +68,10 @@ def charge(int64_t nanoseconds, ident=None):
 
 def note_rss(int64_t rss):
     """Take a sample of the resident size: every open span sees it."""
+    spread_rss(rss)
+
+
+cdef void spread_rss(int64_t rss) noexcept:
     global last_rss
     cdef ThreadRecord *record = records
     cdef Stack *stack

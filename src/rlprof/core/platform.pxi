@@ -2,6 +2,7 @@
 
 cdef extern from *:
     """
+    #include <stddef.h>
     #include <time.h>
     #ifdef _WIN32
     #define WIN32_LEAN_AND_MEAN
@@ -20,6 +21,31 @@ cdef extern from *:
         clock_gettime(CLOCK_MONOTONIC, &t);
         return (int64_t)t.tv_sec * 1000000000LL + t.tv_nsec;
     }
+    #endif
+    /* The resident size by the quickest way there is, readable without the interpreter lock; -1 where there is none. */
+    #ifdef __linux__
+    #include <fcntl.h>
+    #include <stdlib.h>
+    #include <unistd.h>
+    static int rlprof_statm = -1;
+    static void rlprof_open_rss(void) {
+        if (rlprof_statm >= 0) close(rlprof_statm);
+        rlprof_statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    }
+    static int64_t rlprof_rss(void) {
+        char text[128];
+        char *rest;
+        long pages;
+        ssize_t size = rlprof_statm < 0 ? -1 : pread(rlprof_statm, text, sizeof text - 1, 0);
+        if (size <= 0) return -1;
+        text[size] = 0;
+        strtol(text, &rest, 10);  /* the first number is the virtual size */
+        pages = strtol(rest, NULL, 10);
+        return pages > 0 ? (int64_t)pages * sysconf(_SC_PAGESIZE) : -1;
+    }
+    #else
+    static void rlprof_open_rss(void) {}
+    static int64_t rlprof_rss(void) { return -1; }
     #endif
     /* The context a task runs in tells tasks of one thread apart. Where an interpreter hides it, tasks share a stack. */
     #if PY_VERSION_HEX < 0x030E0000 && !defined(PYPY_VERSION)
@@ -56,6 +82,42 @@ cdef extern from *:
         Py_INCREF(rlprof_off_span); return rlprof_off_span;
     }
     static PyObject *rlprof_off_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) { Py_RETURN_NONE; }
+    /* Spans are made and thrown away all the time. The interpreter calls one without a tuple around its arguments (each
+       carries the function to call), and one that is thrown away closed is kept for the next, its label with it. */
+    typedef struct { PyObject_HEAD void *step; PyObject *label; uint32_t opened; uint32_t group; } rlprof_span;
+    static PyTypeObject *rlprof_span_type = NULL;
+    static destructor rlprof_free_span = NULL;
+    static rlprof_span *rlprof_spares[256];
+    static int rlprof_spare_count = 0;
+    static void rlprof_keep_span(PyObject *object) {
+        rlprof_span *span = (rlprof_span *)object;
+        if (span->opened || rlprof_spare_count == 256) { rlprof_free_span(object); return; }
+        span->group = 0;
+        rlprof_spares[rlprof_spare_count++] = span;
+    }
+    static int rlprof_speed_up_spans(PyObject *type) {
+        PyTypeObject *t = (PyTypeObject *)type;
+        if (t->tp_basicsize != sizeof(rlprof_span)) return 0;  /* the fields would not be where we look for them */
+        rlprof_span_type = t;
+        rlprof_free_span = t->tp_dealloc;
+        t->tp_dealloc = rlprof_keep_span;
+        t->tp_vectorcall_offset = offsetof(rlprof_span, step);
+        t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        PyType_Modified(t);
+        return 1;
+    }
+    static PyObject *rlprof_spare_span(PyObject *label) {  /* NULL, and no error, where there is none */
+        rlprof_span *span;
+        if (!rlprof_spare_count) return NULL;
+        span = rlprof_spares[--rlprof_spare_count];
+        if (span->label != label) {
+            PyObject *before = span->label;
+            Py_INCREF(label);
+            span->label = label;
+            Py_DECREF(before);
+        }
+        return PyObject_Init((PyObject *)span, rlprof_span_type);
+    }
     static PyMethodDef rlprof_functions[] = {
         {"profile", (PyCFunction)(void *)rlprof_profile, METH_FASTCALL | METH_KEYWORDS,
          "profile(name, *, phase=None, track_memory=False)\\n--\\n\\n"
@@ -76,11 +138,15 @@ cdef extern from *:
     """
     bint recording "rlprof_on"
     object rlprof_function(int, object)
+    bint rlprof_speed_up_spans(object)
+    PyObject *rlprof_spare_span(object) noexcept
     void rlprof_set_spans(object, object, object (*)(object, object))
     ctypedef struct PyThreadState:
         pass
     PyThreadState *PyThreadState_Get() noexcept
-    int64_t rlprof_clock() noexcept
+    int64_t rlprof_clock() noexcept nogil
+    void rlprof_open_rss() noexcept
+    int64_t rlprof_rss() noexcept nogil
     PyObject *rlprof_context(PyThreadState *) noexcept
     uint64_t rlprof_thread_serial(PyThreadState *) noexcept
     uint64_t rlprof_thread_ident(PyThreadState *) noexcept

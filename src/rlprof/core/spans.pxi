@@ -14,12 +14,18 @@ def _unbound_step(span, *args):
     return span(*args)
 
 
+ctypedef object (*span_step)(object, PyObject **, size_t, PyObject *)
+
+cdef enum:
+    COUNT_MASK = 0xFFFF  # above it, the count of arguments carries a flag
+
+
 @cython.final
 @cython.no_gc
-@cython.freelist(256)
 cdef class Span:
     """One timed stretch of work. `with` calls it with nothing on entry and with three arguments on exit."""
 
+    cdef span_step step  # what the interpreter calls; these four fields are those of rlprof_span
     cdef Label label
     cdef uint32_t opened
     cdef uint32_t group
@@ -37,6 +43,32 @@ cdef class Span:
     def __dealloc__(self):
         if self.opened:
             abandon(<PyObject *>self)
+
+
+cdef object enter_or_exit(object span, PyObject **args, size_t count, PyObject *names):
+    """What __call__ does, for an interpreter that passes arguments without a tuple around them."""
+    if count & COUNT_MASK:
+        close_span(<Span>span)
+        return None
+    open_span(<Span>span)
+    return span
+
+
+if not rlprof_speed_up_spans(Span):
+    raise ImportError("rlprof was built wrongly: a span does not have the size it should")
+
+
+cdef Span new_span(Label label):
+    cdef PyObject *spare = rlprof_spare_span(label)
+    cdef Span span
+    if spare != NULL:
+        span = <Span>spare
+        Py_XDECREF(spare)  # the variable holds its own reference
+        return span
+    span = Span.__new__(Span)
+    span.label = label
+    span.step = enter_or_exit
+    return span
 
 
 cdef int open_span(Span span) except -1:
@@ -159,9 +191,7 @@ cdef _Off OFF = _Off.__new__(_Off)
 
 
 cdef object span_at_site(object name, object phase):
-    cdef Span span = Span.__new__(Span)
-    span.label = label_at_site(name, phase)
-    return span
+    return new_span(label_at_site(name, phase))
 
 
 def _recorded_span(name, *, phase=None, track_memory=False):
@@ -176,12 +206,7 @@ profile = rlprof_function(0, __name__)
 
 def span_of_kind(name, phase, uint32_t kind):
     """A span whose own cost is calibrated as `kind`: decorators and probes use it."""
-    cdef Span span
-    if not recording:
-        return OFF
-    span = Span.__new__(Span)
-    span.label = find_label(name, phase, kind)
-    return span
+    return new_span(find_label(name, phase, kind)) if recording else OFF
 
 
 def guarded_span(name, phase, uint32_t kind, uint32_t group):
@@ -194,8 +219,7 @@ def guarded_span(name, phase, uint32_t kind, uint32_t group):
         raise ValueError(group)
     if not recording or here().busy[group]:
         return OFF
-    span = Span.__new__(Span)
-    span.label = find_label(name, phase, kind)
+    span = new_span(find_label(name, phase, kind))
     span.group = group
     return span
 

@@ -78,15 +78,23 @@ cdef int32_t place_of(PyFrameObject *leaf):
     return place
 
 
+cdef int count_sample(ThreadRecord *record, PyFrameObject *frame) except -1:
+    global samples_taken
+    cdef int32_t place = place_of(frame)
+    if place >= 0:
+        key = <uint64_t>innermost(record).id << 32 | <uint32_t>place
+        sample_counts[key] = sample_counts.get(key, 0) + 1
+        samples_taken += 1
+    return 0
+
+
 def sample_stacks(current_frames):
     """Count where every recording thread is. `current_frames` is `sys._current_frames`.
 
     The collector is held off meanwhile: frames are made visible by objects, and a collection that they set off here
     would be time of the program's booked as ours. Nothing can run in between, so nobody sees it switched off.
     """
-    global samples_taken
     cdef ThreadRecord *record
-    cdef int32_t place
     cdef int was_on
     if not recording:
         return
@@ -97,11 +105,7 @@ def sample_stacks(current_frames):
         while record != NULL:
             frame = frames.get(record.ident)
             if frame is not None:
-                place = place_of(<PyFrameObject *><PyObject *>frame)
-                if place >= 0:
-                    key = <uint64_t>innermost(record).id << 32 | <uint32_t>place
-                    sample_counts[key] = sample_counts.get(key, 0) + 1
-                    samples_taken += 1
+                count_sample(record, <PyFrameObject *><PyObject *>frame)
             record = record.next
         frame = None
         frames = None

@@ -128,6 +128,7 @@ cdef ThreadRecord *last_record = NULL
 cdef PyThreadState *last_state = NULL
 cdef uint64_t last_serial = 0
 cdef uint64_t main_ident = 0
+cdef bint recorders_beside_main = False  # whether another thread than the main one records spans
 
 cdef dict labels_by_name = {}
 cdef list labels = []

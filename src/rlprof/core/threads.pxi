@@ -22,7 +22,7 @@ cdef void free_stack(Stack *stack) noexcept:
 
 
 cdef ThreadRecord *new_record(PyThreadState *state) except NULL:
-    global records, lane_count
+    global records, lane_count, recorders_beside_main
     cdef ThreadRecord *record = <ThreadRecord *>calloc(1, sizeof(ThreadRecord))
     cdef PyObject *context
     if record == NULL:
@@ -50,6 +50,8 @@ cdef ThreadRecord *new_record(PyThreadState *state) except NULL:
     record.last = now()
     record.next = records
     records = record
+    if record.ident != main_ident:
+        recorders_beside_main = True
     return record
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -9,11 +10,10 @@ from typing import Final
 
 from rlprof import _core
 from rlprof.record.complain import complain
-from rlprof.record.device import allocated_bytes
+from rlprof.record.device import allocated_bytes, allocator
 from rlprof.record.flush import Flusher
 from rlprof.record.memory import RssReader
 from rlprof.record.options import FLUSH_SECONDS, MEMORY_HZ, Options
-from rlprof.record.stacks import StackSampler
 
 Failed = Callable[[Exception], None]
 
@@ -64,6 +64,57 @@ class Ticker:
             due = max(due + self._seconds, time.monotonic())
 
 
+class Sampler:
+    """The thread that samples stacks and memory. The core keeps its time, so that the program is hardly ever stopped.
+
+    What the core cannot read by itself, a device's memory and that of systems without /proc, is read here.
+    """
+
+    def __init__(self, options: Options, flusher: Flusher, failed: Failed) -> None:
+        self._stack_hz = options.sampler_hz
+        self._flusher = flusher
+        self._failed = failed
+        self._rss = RssReader() if options.memory else None
+        self._thread = threading.Thread(target=self._run, name="rlprof-sampler", daemon=True)
+
+    def start(self) -> None:
+        memory = 0.0 if self._rss is None else 1.0 / MEMORY_HZ
+        seconds = 1.0 / self._stack_hz if self._stack_hz > 0 else memory
+        _core.begin_beat(seconds, memory, self._stack_hz > 0, sys._current_frames)
+        self._thread.start()
+
+    def stop(self) -> bool:
+        _core.end_beat()
+        if self._thread is not threading.current_thread():
+            self._thread.join(STOP_SECONDS)
+        if self._thread.is_alive():
+            return False
+        if self._rss is not None:
+            self._rss.close()
+        return True
+
+    def watch_device(self) -> None:
+        """A program may begin to use a device at any time."""
+        if self._rss is not None:
+            _core.read_memory_in_python(allocator() is not None)
+
+    def _run(self) -> None:
+        try:
+            while _core.keep_beat():
+                self._read_memory()
+        except Exception as error:
+            # A fault of ours must not reach the program, nor be repeated a hundred times a second.
+            self._failed(error)
+
+    def _read_memory(self) -> None:
+        started = time.thread_time_ns()
+        assert self._rss is not None
+        rss = self._rss.read()
+        _core.note_rss(rss)
+        self._flusher.note_memory(_core.clock_ns(), rss, allocated_bytes())
+        _core.charge(time.thread_time_ns() - started, threading.main_thread().ident)
+
+
 class Background:
     """Starts and stops the threads that a recording needs."""
 
@@ -74,21 +125,16 @@ class Background:
         self._give_up = give_up
         self._writer_failed = False  # what failed once is not started again after a fork
         self._sampler_failed = False
-        self._rss = RssReader() if options.memory else None
         self._writer: Ticker | None = None
-        self._sampler: Ticker | None = None
-        self._next_memory = 0.0
-        self._main = threading.main_thread().ident
-        if options.sampler_hz > 0:
-            flusher.sampler = StackSampler()
+        self._sampler: Sampler | None = None
 
     def start(self) -> None:
         if self._writer is None and not self._writer_failed:
-            self._writer = Ticker("rlprof-writer", FLUSH_SECONDS, self._flush, self._stop_writing)
+            self._writer = Ticker("rlprof-writer", FLUSH_SECONDS, self._write, self._stop_writing)
             self._writer.start()
-        rate = self._options.sampler_hz or (MEMORY_HZ if self._options.memory else 0.0)
-        if self._sampler is None and rate > 0 and not self._sampler_failed:
-            self._sampler = Ticker("rlprof-sampler", 1.0 / rate, self._sample, self._stop_sampling)
+        wanted = self._options.sampler_hz > 0 or self._options.memory
+        if self._sampler is None and wanted and not self._sampler_failed:
+            self._sampler = Sampler(self._options, self._flusher, self._stop_sampling)
             self._sampler.start()
 
     def stop(self, last: Callable[[], None] | None = None) -> bool:
@@ -102,11 +148,10 @@ class Background:
             last()
         return ended
 
-    def close(self, last: Callable[[], None] | None = None) -> bool:
-        ended = self.stop(last)
-        if ended and self._rss is not None:
-            self._rss.close()
-        return ended
+    def _write(self) -> None:
+        self._flush()
+        if self._sampler is not None:
+            self._sampler.watch_device()
 
     def _stop_writing(self, error: Exception) -> None:
         self._writer_failed = True
@@ -117,16 +162,3 @@ class Background:
         message = f"sampling failed and was switched off: {error!r}"
         complain("sampler", f"{message}; the rest is recorded")
         self._flusher.warn("sampler-failed", message, "report it as a fault of rlprof")
-
-    def _sample(self) -> None:
-        if not _core.is_on():
-            return
-        started = time.thread_time_ns()
-        if self._flusher.sampler is not None:
-            self._flusher.sampler.sample()
-        if self._rss is not None and time.monotonic() >= self._next_memory:
-            self._next_memory = time.monotonic() + 1.0 / MEMORY_HZ
-            rss = self._rss.read()
-            _core.note_rss(rss)
-            self._flusher.note_memory(_core.clock_ns(), rss, allocated_bytes())
-        _core.charge(time.thread_time_ns() - started, self._main)

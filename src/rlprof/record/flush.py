@@ -14,7 +14,7 @@ from rlprof.record import layout
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
-from rlprof.record.stacks import StackSampler
+from rlprof.record.stacks import drain_stacks
 from rlprof.record.totals import PathTotals
 from rlprof.recording.columns import KINDS, join_rows
 from rlprof.recording.store import Batch, PartStore, SlowRow
@@ -29,7 +29,6 @@ class Flusher:
     def __init__(self, store: PartStore, identity: Identity, facts: dict[str, Any], costs: dict[int, SpanCost]) -> None:
         self.store = store
         self.identity = identity
-        self.sampler: StackSampler | None = None
         self.written_spans = 0
         self._facts = facts
         self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
@@ -127,14 +126,13 @@ class Flusher:
 
     def _add_memory(self) -> None:
         taken, self._memory = self._memory, []
+        taken += [(at_ns, rss, -1) for at_ns, rss in _core.drain_memory()]
         if taken:
             at, rss, device = map(list, zip(*taken, strict=True))
             self._add("memory", {"at_ns": at, "rss_bytes": rss, "device_bytes": device})
 
     def _add_samples(self) -> None:
-        if self.sampler is None:
-            return
-        frames, samples = self.sampler.drain()
+        frames, samples = drain_stacks()
         self._rows.frames += frames
         if samples:
             path, frame, count = map(list, zip(*samples, strict=True))

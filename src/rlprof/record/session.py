@@ -159,7 +159,7 @@ class Session:
     def reset(self) -> None:
         """Forget what was recorded up to now and go on. Spans that are open are forgotten with it."""
         was_on = _core.is_on()
-        self._background.close()
+        self._background.stop()
         with self._lock:
             path = self._flusher.store.path
             self._flusher.store.close()
@@ -177,7 +177,7 @@ class Session:
     def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
         """Write the rest and let go of everything that was set up."""
         _core.switch_off()
-        if not self._background.close(lambda: self._write_rest(status, exit_code)):
+        if not self._background.stop(lambda: self._write_rest(status, exit_code)):
             complain("writer", "the disk does not answer; the last seconds are not recorded")
         if self._exported is not None:
             self._exported.withdraw()
