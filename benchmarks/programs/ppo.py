@@ -10,10 +10,11 @@ import importlib.util
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from timed_loop import LoopClock
+from timed_loop import take_turns, timed_loop
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "cartpole_ppo.py"
 
@@ -54,21 +55,20 @@ def tracer(args: argparse.Namespace) -> AbstractContextManager[None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--iterations", type=int, default=60)
-    parser.add_argument("--recorded", action="store_true", help="under `rlprof run`: record the training alone")
-    parser.add_argument("--in-turns", action="store_true", help="train once for every line on standard input")
+    parser.add_argument("--rounds", type=int, help="train bare and recorded in turns, so many times")
+    parser.add_argument("--no-probes", action="store_true", help="in turns: record annotations alone")
     parser.add_argument("--torch-trace", metavar="FILE")
     parser.add_argument("--viztracer", metavar="FILE")
     args = parser.parse_args()
-    clock = LoopClock(args.recorded)
     example = load_example()
     options = example.parse_options(["--iterations", str(args.iterations), "--print-every", "1000000"])
     # The first call into torch's autograd and Adam imports and initialises for a second or so: that is set-up.
     example.train(example.parse_options(["--iterations", "1", "--steps", "8", "--print-every", "1000000"]))
-    steps = args.iterations * options.steps * options.envs
-    if args.in_turns:
-        clock.take_turns(lambda: example.train(options), steps)
+    if args.rounds:
+        train = partial(example.train, options)
+        take_turns(train, train, args.rounds, probes=not args.no_probes)
         return
-    with tracer(args), clock.loop(steps):
+    with tracer(args), timed_loop(args.iterations * options.steps * options.envs):
         example.train(options)
 
 

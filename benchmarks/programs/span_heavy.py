@@ -1,13 +1,15 @@
 """A loop with about a microsecond of work in each span: so finely annotated that the recorder's cost is a large part.
 
-`--bare` runs the same work with no annotation at all, which is the truth that a corrected time must come near.
+The bare form does the same work with no annotation at all, which is the truth that a corrected time must come near.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 
-from timed_loop import LoopClock
+from timed_loop import take_turns
 
 from rlprof import count, iteration, profile, profile_function
 
@@ -50,21 +52,19 @@ def annotated_turn() -> None:
     count("env_steps", STEPS_PER_TURN)
 
 
+def repeated(turn: Callable[[], None], times: int) -> None:
+    for _ in range(times):
+        turn()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=500)
-    parser.add_argument("--bare", action="store_true")
-    parser.add_argument("--recorded", action="store_true", help="under `rlprof run`: record the loop alone")
+    parser.add_argument("--turns", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=20, help="run bare and recorded in turns, so many times")
+    parser.add_argument("--no-probes", action="store_true", help="record annotations alone")
     args = parser.parse_args()
-    clock = LoopClock(args.recorded)
-    turn = bare_turn if args.bare else annotated_turn
-
-    def unit() -> None:
-        for _ in range(args.turns):
-            turn()
-
-    turn()
-    clock.take_turns(unit, args.turns * STEPS_PER_TURN)
+    bare, recorded = partial(repeated, bare_turn, args.turns), partial(repeated, annotated_turn, args.turns)
+    take_turns(bare, recorded, args.rounds, probes=not args.no_probes)
 
 
 if __name__ == "__main__":
