@@ -6,12 +6,13 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from rlprof.probes import gymnasium, sb3, torch
+from rlprof.probes import checkpoints, garbage, gymnasium, sb3, tensorboard, textlogs, torch, wandb
+from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.patching import Patches
 from rlprof.record.complain import complain
 
-PROBES: Final = (gymnasium, torch, sb3)
+PROBES: Final = (gymnasium, torch, sb3, tensorboard, wandb, textlogs, checkpoints, garbage)
 
 Install = Callable[[ModuleType, Patches], None]
 
@@ -29,6 +30,8 @@ class Probes:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))
+        # Of libraries that were there before us, functions may have been copied before they were patched.
+        replace_copies([pair for patches in self._patches.values() for pair in patches.functions])
 
     def stop(self) -> None:
         self._watch.stop()

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from rlprof.probes.copies import replace_copies
+
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _MARK = "__rlprof_original__"
@@ -17,6 +19,7 @@ class Patches:
     def __init__(self) -> None:
         self._undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, original, ours
         self._also: list[Callable[[], Any]] = []
+        self.functions: list[tuple[Any, Any]] = []  # original, ours: others may hold either by a name of their own
 
     def method(self, owner: type, name: str, wrap: Wrap) -> bool:
         """Replace a method where the class itself defines it; False where it does not, or we were there before."""
@@ -31,7 +34,10 @@ class Patches:
         original = getattr(module, name, None)
         if not callable(original) or hasattr(original, _MARK):
             return False
-        self._put(module, name, original, wrap(original))
+        ours = wrap(original)
+        self._put(module, name, original, ours)
+        ours.__module__ = module.__name__  # pickle looks a function up there and must find this very one
+        self.functions.append((original, ours))
         return True
 
     def _put(self, owner: Any, name: str, original: Any, ours: Callable[..., Any]) -> None:
@@ -71,3 +77,5 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, original)
+        replace_copies((ours, original) for original, ours in self.functions)
+        self.functions.clear()
