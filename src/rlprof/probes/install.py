@@ -6,13 +6,35 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from rlprof.probes import checkpoints, garbage, gymnasium, sb3, tensorboard, textlogs, torch, wandb
+from rlprof.probes import (
+    checkpoints,
+    garbage,
+    gymnasium,
+    sb3,
+    sb3_callbacks,
+    sb3_contrib,
+    tensorboard,
+    textlogs,
+    torch,
+    wandb,
+)
 from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.patching import Patches
 from rlprof.record.complain import complain
 
-PROBES: Final = (gymnasium, torch, sb3, tensorboard, wandb, textlogs, checkpoints, garbage)
+PROBES: Final = (
+    gymnasium,
+    torch,
+    sb3,
+    sb3_callbacks,
+    sb3_contrib,
+    tensorboard,
+    wandb,
+    textlogs,
+    checkpoints,
+    garbage,
+)
 
 Install = Callable[[ModuleType, Patches], None]
 
