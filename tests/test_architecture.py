@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
-    "profiler": frozenset({"analyse", "advise", "render"}),
+    "profiler": frozenset({"analyse", "advise", "render", "probes"}),
 }
 PUBLIC = {"profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
 MAY_PRINT = {"cli", "demos"}

@@ -13,7 +13,8 @@ def replace_copies(pairs: Iterable[tuple[Any, Any]]) -> None:
     wanted = {id(before): after for before, after in pairs}
     if not wanted:
         return
-    for module in list(sys.modules.values()):
+    modules: list[Any] = list(sys.modules.values())  # some programs put other things there
+    for module in modules:
         if not isinstance(module, ModuleType):
             continue
         names = vars(module)

@@ -20,7 +20,8 @@ from rlprof.probes import (
 )
 from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
-from rlprof.probes.patching import Patches
+from rlprof.probes.loop import loop
+from rlprof.probes.patching import Patches, undo_all
 from rlprof.record.complain import complain
 
 PROBES: Final = (
@@ -47,6 +48,7 @@ class Probes:
         self._patches: dict[str, Patches] = {}
 
     def start(self) -> None:
+        loop.forget()
         self._watch.start()
         for probe in PROBES:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
@@ -57,8 +59,8 @@ class Probes:
 
     def stop(self) -> None:
         self._watch.stop()
-        for patches in self._patches.values():
-            patches.undo()
+        loop.end_loss()
+        undo_all(list(self._patches.values()))
 
 
 def _careful(library: str, install: Install, patches: Patches) -> Callable[[ModuleType], None]:
