@@ -13,9 +13,8 @@ def replace_copies(pairs: Iterable[tuple[Any, Any]]) -> None:
     wanted = {id(before): after for before, after in pairs}
     if not wanted:
         return
-    modules: list[Any] = list(sys.modules.values())  # some programs put other things there
-    for module in modules:
-        if not isinstance(module, ModuleType):
+    for module in list(sys.modules.values()):
+        if not issubclass(type(module), ModuleType):  # asking the object itself may wake a proxy
             continue
         names = vars(module)
         for name, value in list(names.items()):

@@ -27,7 +27,7 @@ _returns: dict[int, float] = {}
 _stepping = 0
 
 
-def _timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
         global _stepping
         if _is_busy(ENV):
@@ -64,7 +64,7 @@ def _note_episode(env: int, result: Any) -> None:
         return
 
 
-def _timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
     def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _is_busy(RESET):
             return original(self, *args, **kwargs)
@@ -112,8 +112,8 @@ def _note_vector_episodes(result: Any) -> None:
 def install_core(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.core` is loaded: its environments, and every one defined from now on."""
     methods = {
-        "step": _timed_step,
-        "reset": _timed_reset,
+        "step": timed_step,
+        "reset": timed_reset,
         "render": outermost("env.render", "env.render", RENDER),
     }
     follow_subclasses(module.Env, methods, patches)
@@ -121,7 +121,7 @@ def install_core(module: ModuleType, patches: Patches) -> None:
 
 def install_vector(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.vector.vector_env` is loaded."""
-    follow_subclasses(module.VectorEnv, {"step": _timed_vector_step, "reset": _timed_reset}, patches)
+    follow_subclasses(module.VectorEnv, {"step": _timed_vector_step, "reset": timed_reset}, patches)
 
 
 def install_async(module: ModuleType, patches: Patches) -> None:
