@@ -34,11 +34,12 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "__init__": frozenset({"model", "recording", "record", "_core", "_version", "profiler"}),
     "profiler": frozenset({"model", "recording", "record", "_core", "_version"}),
     "__main__": frozenset({"cli"}),
+    "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
-    "profiler": frozenset({"analyse", "advise", "render"}),
+    "profiler": frozenset({"analyse", "advise", "render", "probes"}),
 }
 PUBLIC = {"profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
 MAY_PRINT = {"cli", "demos"}
@@ -48,6 +49,10 @@ PRINTS_OR_EXITS = {"print", "pprint", "exit", "quit", "sys.exit", "sys.stdout.wr
 PRINTS_OR_EXITS |= {"click.echo", "click.secho"}
 #: Extras: never imported when rlprof is, and torch only where the user's program has imported it already.
 EXTRAS = {"torch", "torchrl", "tensordict", "gymnasium", "gym", "stable_baselines3", "pynvml", "jax", "tensorflow"}
+#: Imported only by a program that names the library, so these may import it with the module.
+ASKED_FOR = {"demos", "integrations"}
+#: What `import rlprof` must not bring along.
+LATE = ("analyse", "advise", "experiments", "render", "cli", "probes", "demos", "integrations")
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "misc"}
 MOST_LINES = 500
 
@@ -141,7 +146,7 @@ def _looks_before_it_imports(function: ast.AST) -> bool:
 def extra_faults(part: str, imports: Iterable[Import]) -> Iterator[str]:
     for found in imports:
         top = found.module.split(".")[0]
-        if part == "demos" or top not in EXTRAS or found.only_for_types:
+        if part in ASKED_FOR or top not in EXTRAS or found.only_for_types:
             continue
         if not found.functions:
             yield f"{found.line}: {top} is imported with the module"
@@ -220,7 +225,7 @@ def test_importing_rlprof_loads_only_what_recording_needs_and_starts_nothing() -
     program = "import sys, threading, rlprof; print(*sys.modules); assert threading.active_count() == 1"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    late = {f"rlprof.{part}" for part in ("analyse", "advise", "experiments", "render", "cli", "probes", "demos")}
+    late = {f"rlprof.{part}" for part in LATE}
     assert loaded & (late | EXTRAS | {"rich", "click"}) == set()
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from rlprof.model.recording import Recording
     from rlprof.model.report import Report
+    from rlprof.probes.install import Probes
 
 
 class ReportView:
@@ -43,6 +44,7 @@ class Profiler:
     def __init__(self) -> None:
         self._last: Path | None = None
         self._kept: Recording | None = None
+        self._probes: Probes | None = None
 
     def enable(self) -> None:
         """Record into memory, or go on after `disable`."""
@@ -75,13 +77,17 @@ class Profiler:
         self,
         path: str | os.PathLike[str] | None = None,
         *,
+        probes: bool = False,
         memory: bool = True,
         sampler_hz: float = 97.0,
         schedule: str | None = None,
         follow_children: bool = True,
         overwrite: bool = False,
     ) -> Path:
-        """Record into a file, which is whole after `stop`. Without a path it gets a name below `rlprof-runs/`."""
+        """Record into a file, which is whole after `stop`. Without a path it gets a name below `rlprof-runs/`.
+
+        With `probes`, the libraries that the program uses are looked into until `stop`, here and in child processes.
+        """
         import sys
         from pathlib import Path
 
@@ -102,13 +108,22 @@ class Profiler:
             sampler_hz=sampler_hz,
             schedule=Schedule.parse(schedule) if schedule else None,
             follow_children=follow_children,
+            probes=probes,
         )
         target = Path(path) if path is not None else default_target(sys.argv[0] or "run")
         if overwrite:
             discard(target)
         target = claim(target, numbered=path is None)
         begin(Session(target, options))
+        if probes:
+            self._arm_probes()
         return target
+
+    def _arm_probes(self) -> None:
+        from rlprof.probes.install import Probes
+
+        self._probes = Probes()
+        self._probes.start()
 
     def stop(self) -> Path | None:
         """End the recording and give the file it is in, or None when it was in memory or there was none.
@@ -126,6 +141,9 @@ class Profiler:
         session = current_session()
         if session is None or session.managed:
             return None
+        if self._probes is not None:
+            self._probes.stop()
+            self._probes = None
         if session.target is None:
             self._kept, self._last = session.snapshot(), None  # the latest recording is the one to report on
             end()

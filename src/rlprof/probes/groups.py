@@ -13,3 +13,6 @@ BUFFER: Final = 6
 EVALUATE: Final = 7
 OPTIMIZER: Final = 8
 TRAIN: Final = 9
+CALLBACK: Final = 13
+CHECKPOINT: Final = 14
+LOG: Final = 15

@@ -19,16 +19,29 @@ LIBRARY: Final = "gymnasium"
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 _count = _core.infer_count
+_span = _core.span_of_kind
 
 #: Rewards of running episodes by environment. An id may come to mean another environment, which begins with a reset.
 _returns: dict[int, float] = {}
+#: The environment whose step is running, by id. A step that calls its base class's is still that environment's.
+_stepping = 0
 
 
-def _timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
+        global _stepping
         if _is_busy(ENV):
-            return original(self, action, *args, **kwargs)
+            outer = _stepping
+            if outer == id(self):
+                return original(self, action, *args, **kwargs)
+            _stepping = id(self)
+            try:
+                with _span(type(self).__name__, None, PROBE):
+                    return original(self, action, *args, **kwargs)
+            finally:
+                _stepping = outer
         loop.env_step()
+        _stepping = id(self)
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, action, *args, **kwargs)
         _count("env_steps")
@@ -51,7 +64,7 @@ def _note_episode(env: int, result: Any) -> None:
         return
 
 
-def _timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
     def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _is_busy(RESET):
             return original(self, *args, **kwargs)
@@ -64,9 +77,19 @@ def _timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _timed_vector_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, actions: Any, *args: Any, **kwargs: Any) -> Any:
+        global _stepping
         if _is_busy(ENV):
-            return original(self, actions, *args, **kwargs)
+            outer = _stepping
+            if outer == id(self):
+                return original(self, actions, *args, **kwargs)
+            _stepping = id(self)
+            try:
+                with _span(type(self).__name__, None, PROBE):
+                    return original(self, actions, *args, **kwargs)
+            finally:
+                _stepping = outer
         loop.env_step()
+        _stepping = id(self)
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, actions, *args, **kwargs)
         _count("env_steps", self.num_envs)
@@ -89,8 +112,8 @@ def _note_vector_episodes(result: Any) -> None:
 def install_core(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.core` is loaded: its environments, and every one defined from now on."""
     methods = {
-        "step": _timed_step,
-        "reset": _timed_reset,
+        "step": timed_step,
+        "reset": timed_reset,
         "render": outermost("env.render", "env.render", RENDER),
     }
     follow_subclasses(module.Env, methods, patches)
@@ -98,7 +121,7 @@ def install_core(module: ModuleType, patches: Patches) -> None:
 
 def install_vector(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.vector.vector_env` is loaded."""
-    follow_subclasses(module.VectorEnv, {"step": _timed_vector_step, "reset": _timed_reset}, patches)
+    follow_subclasses(module.VectorEnv, {"step": _timed_vector_step, "reset": timed_reset}, patches)
 
 
 def install_async(module: ModuleType, patches: Patches) -> None:

@@ -6,12 +6,36 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from rlprof.probes import gymnasium, sb3, torch
+from rlprof.probes import (
+    checkpoints,
+    garbage,
+    gymnasium,
+    sb3,
+    sb3_callbacks,
+    sb3_contrib,
+    tensorboard,
+    textlogs,
+    torch,
+    wandb,
+)
+from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
-from rlprof.probes.patching import Patches
+from rlprof.probes.loop import loop
+from rlprof.probes.patching import Patches, undo_all
 from rlprof.record.complain import complain
 
-PROBES: Final = (gymnasium, torch, sb3)
+PROBES: Final = (
+    gymnasium,
+    torch,
+    sb3,
+    sb3_callbacks,
+    sb3_contrib,
+    tensorboard,
+    wandb,
+    textlogs,
+    checkpoints,
+    garbage,
+)
 
 Install = Callable[[ModuleType, Patches], None]
 
@@ -24,16 +48,19 @@ class Probes:
         self._patches: dict[str, Patches] = {}
 
     def start(self) -> None:
+        loop.forget()
         self._watch.start()
         for probe in PROBES:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))
+        # Of libraries that were there before us, functions may have been copied before they were patched.
+        replace_copies([pair for patches in self._patches.values() for pair in patches.functions])
 
     def stop(self) -> None:
         self._watch.stop()
-        for patches in self._patches.values():
-            patches.undo()
+        loop.end_loss()
+        undo_all(list(self._patches.values()))
 
 
 def _careful(library: str, install: Install, patches: Patches) -> Callable[[ModuleType], None]:

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
+from operator import itemgetter
 from typing import Any
+
+from rlprof.probes.copies import replace_copies
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _MARK = "__rlprof_original__"
+_order = count()
+
+_Replaced = tuple[int, Any, str, Any, Any]  # when, owner, name, original, ours
 
 
 class Patches:
     """What was replaced, in order, so that undoing goes backwards."""
 
     def __init__(self) -> None:
-        self._undo: list[tuple[Any, str, Any, Any]] = []  # owner, name, original, ours
+        self._undo: list[_Replaced] = []
         self._also: list[Callable[[], Any]] = []
+        self.functions: list[tuple[Any, Any]] = []  # original, ours: others may hold either by a name of their own
 
     def method(self, owner: type, name: str, wrap: Wrap) -> bool:
         """Replace a method where the class itself defines it; False where it does not, or we were there before."""
@@ -31,14 +39,17 @@ class Patches:
         original = getattr(module, name, None)
         if not callable(original) or hasattr(original, _MARK):
             return False
-        self._put(module, name, original, wrap(original))
+        ours = wrap(original)
+        self._put(module, name, original, ours)
+        ours.__module__ = module.__name__  # pickle looks a function up there and must find this very one
+        self.functions.append((original, ours))
         return True
 
     def _put(self, owner: Any, name: str, original: Any, ours: Callable[..., Any]) -> None:
         functools.update_wrapper(ours, original)
         setattr(ours, _MARK, original)
         setattr(owner, name, ours)
-        self._undo.append((owner, name, original, ours))
+        self._undo.append((next(_order), owner, name, original, ours))
 
     def new_subclass(self, base: Any, made: Callable[[type], None]) -> None:
         """Call `made` with every class that is derived from `base` from now on."""
@@ -53,7 +64,7 @@ class Patches:
 
         hook: Any = classmethod(announce)
         type.__setattr__(base, "__init_subclass__", hook)
-        self._undo.append((base, "__init_subclass__", before, hook))
+        self._undo.append((next(_order), base, "__init_subclass__", before, hook))
 
     def on_undo(self, action: Callable[[], Any]) -> None:
         """Something else to do when everything is put back."""
@@ -61,13 +72,28 @@ class Patches:
 
     def undo(self) -> None:
         """Put everything back that is still ours; what somebody replaced after us is theirs."""
+        undo_all([self])
+
+    def take(self) -> list[_Replaced]:
+        """What is to be put back, which from now on is the caller's to do."""
         while self._also:
             self._also.pop()()
-        while self._undo:
-            owner, name, original, ours = self._undo.pop()
-            if vars(owner).get(name) is not ours:
-                continue
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
+        taken, self._undo = self._undo, []
+        return taken
+
+    def take_functions(self) -> list[tuple[Any, Any]]:
+        taken, self.functions = self.functions, []
+        return taken
+
+
+def undo_all(several: Sequence[Patches]) -> None:
+    """Undo them together, newest first: one may have replaced what another had put there."""
+    replaced = sorted((entry for patches in several for entry in patches.take()), key=itemgetter(0), reverse=True)
+    for _, owner, name, original, ours in replaced:
+        if vars(owner).get(name) is not ours:
+            continue
+        if original is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, original)
+    replace_copies((ours, original) for patches in several for original, ours in patches.take_functions())

@@ -8,16 +8,26 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
-from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, RESET, TRAIN
+from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.record.wrap import outermost, stretches, timed
+from rlprof.record.wrap import named_by_class, outermost, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
 
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
+
+
+class Searching:
+    """Whether `evaluate_policy` is how an algorithm gathers its experience right now."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+
+searching = Searching()
 
 
 def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,15 +60,40 @@ def _learning_forward(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _values(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`predict_values` is for acting, unless an algorithm fits its value function by it while it trains."""
+    acting = outermost("forward", "policy.forward", FORWARD)(original)
+    learning = _learning_forward(original)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return learning(*args, **kwargs) if _is_busy(TRAIN) else acting(*args, **kwargs)
+
+    return call
+
+
+def evaluation(original: Callable[..., Any]) -> Callable[..., Any]:
+    timed_evaluation = outermost("evaluate", "evaluate", EVALUATE)(original)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return original(*args, **kwargs) if searching.depth else timed_evaluation(*args, **kwargs)
+
+    return call
+
+
 def install_algorithms(module: ModuleType, patches: Patches) -> None:
     """What is left of `train` beside its forward, backward and optimizer is learning, too."""
-    methods = {"collect_rollouts": timed("rollout", None), "train": outermost("train", "learn.other", TRAIN)}
+    methods = {
+        "collect_rollouts": timed("rollout", None),
+        "train": outermost("train", "learn.other", TRAIN),
+        "save": outermost("model.save", "checkpoint", CHECKPOINT),
+        "_store_transition": outermost("buffer.add", "buffer.add", BUFFER),
+    }
     follow_subclasses(module.BaseAlgorithm, methods, patches)
 
 
 def install_policies(module: ModuleType, patches: Patches) -> None:
     acting = outermost("forward", "policy.forward", FORWARD)
-    methods = {"predict": acting, "predict_values": acting, "evaluate_actions": _learning_forward}
+    methods = {"predict": acting, "predict_values": _values, "evaluate_actions": _learning_forward}
     follow_subclasses(module.BaseModel, methods, patches)
 
 
@@ -74,20 +109,23 @@ def install_buffers(module: ModuleType, patches: Patches) -> None:
 
 def install_vec_env(module: ModuleType, patches: Patches) -> None:
     patches.method(module.VecEnv, "step", _timed_vec_step)
+    follow_subclasses(module.VecEnvWrapper, {"step_wait": named_by_class("env.step", ENV)}, patches)
     follow_subclasses(module.VecEnv, {"reset": outermost("env.reset", "env.reset", RESET)}, patches)
 
 
 def install_subproc(module: ModuleType, patches: Patches) -> None:
     patches.method(module.SubprocVecEnv, "step_async", timed("env.ipc", "env.ipc"))
     patches.method(module.SubprocVecEnv, "step_wait", timed("env.wait", "env.wait"))
+    for name in ("env_method", "get_attr", "set_attr"):
+        patches.method(module.SubprocVecEnv, name, timed(f"env.{name}", "env.ipc"))
 
 
 def install_evaluation(module: ModuleType, patches: Patches) -> None:
-    patches.function(module, "evaluate_policy", outermost("evaluate", "evaluate", EVALUATE))
+    patches.function(module, "evaluate_policy", evaluation)
 
 
 def install_logger(module: ModuleType, patches: Patches) -> None:
-    patches.method(module.Logger, "dump", timed("log", "log"))
+    patches.method(module.Logger, "dump", outermost("log", "log", LOG))
 
 
 WATCHED: Final = {

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
-from rlprof.probes.groups import EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
+from rlprof.probes.groups import CHECKPOINT, EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
-from rlprof.record.wrap import timed
+from rlprof.record.wrap import outermost, timed
 
 LIBRARY: Final = "torch"
 
@@ -106,7 +106,7 @@ def install(module: ModuleType, patches: Patches) -> None:
     for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
             patches.function(owner, name, timed("clip", "learn.other"))
-    patches.function(torch, "save", timed("torch.save", "checkpoint"))
+    patches.function(torch, "save", outermost("torch.save", "checkpoint", CHECKPOINT))
 
 
 WATCHED: Final = {"torch": install}

@@ -19,6 +19,9 @@ Failed = Callable[[Exception], None]
 
 STOP_SECONDS: Final = 2.0  # how long to wait for a thread that is in the middle of a write
 
+#: Idents of rlprof's own threads, for those who look at threads and mean the program's.
+OWN_THREADS: Final[set[int]] = set()
+
 
 class Ticker:
     """Calls a function at a steady rate in a thread of its own until told to stop.
@@ -49,6 +52,7 @@ class Ticker:
         return True
 
     def _run(self) -> None:
+        OWN_THREADS.add(threading.get_ident())
         try:
             self._keep_time()
             if self._last is not None:
@@ -56,6 +60,8 @@ class Ticker:
         except Exception as error:
             # A fault of ours must not reach the program, nor be repeated a hundred times a second.
             self._failed(error)
+        finally:
+            OWN_THREADS.discard(threading.get_ident())
 
     def _keep_time(self) -> None:
         due = time.monotonic() + self._seconds

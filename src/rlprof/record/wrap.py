@@ -44,6 +44,23 @@ def outermost(name: str, phase: str | None, group: int) -> Wrap:
     return wrap
 
 
+def named_by_class(phase: str | None, group: int) -> Wrap:
+    """A span around every call of a method, named after the object's class: only the outermost one has the phase."""
+
+    def wrap(original: Function) -> Function:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            name = type(self).__name__
+            if _is_busy(group):
+                with _span(name, None, PROBE):
+                    return original(self, *args, **kwargs)
+            with _guarded_span(name, phase, PROBE, group):
+                return original(self, *args, **kwargs)
+
+        return call
+
+    return wrap
+
+
 def stretches(name: str, phase: str | None) -> Wrap:
     """A span around every step of a generator: what its consumer does in between is not the generator's time."""
 
