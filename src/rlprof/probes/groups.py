@@ -13,3 +13,4 @@ BUFFER: Final = 6
 EVALUATE: Final = 7
 OPTIMIZER: Final = 8
 TRAIN: Final = 9
+ADVANTAGE: Final = 15

@@ -11,6 +11,11 @@ Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 _MARK = "__rlprof_original__"
 
 
+def is_patched(value: Any) -> bool:
+    """Whether this is a replacement of ours."""
+    return isinstance(getattr(value, "__dict__", None), dict) and _MARK in value.__dict__
+
+
 class Patches:
     """What was replaced, in order, so that undoing goes backwards."""
 
@@ -40,6 +45,20 @@ class Patches:
         setattr(owner, name, ours)
         self._undo.append((owner, name, original, ours))
 
+    def attribute(self, owner: Any, name: str, ours: Any) -> None:
+        """Put something of ours in place of whatever `owner` itself has there, or adds to what it inherits."""
+        before = vars(owner).get(name)
+        setattr(owner, name, ours)
+        self._undo.append((owner, name, before, ours))
+
+    def put_back(self, owner: Any, name: str) -> None:
+        """Undo one replacement before the others."""
+        for at, (whose, what, original, ours) in enumerate(self._undo):
+            if whose is owner and what == name:
+                del self._undo[at]
+                self._restore(owner, name, original, ours)
+                return
+
     def new_subclass(self, base: Any, made: Callable[[type], None]) -> None:
         """Call `made` with every class that is derived from `base` from now on."""
         before = vars(base).get("__init_subclass__")
@@ -52,6 +71,7 @@ class Patches:
             made(cls)
 
         hook: Any = classmethod(announce)
+        setattr(hook, _MARK, before)
         type.__setattr__(base, "__init_subclass__", hook)
         self._undo.append((base, "__init_subclass__", before, hook))
 
@@ -64,10 +84,13 @@ class Patches:
         while self._also:
             self._also.pop()()
         while self._undo:
-            owner, name, original, ours = self._undo.pop()
-            if vars(owner).get(name) is not ours:
-                continue
-            if original is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, original)
+            self._restore(*self._undo.pop())
+
+    @staticmethod
+    def _restore(owner: Any, name: str, original: Any, ours: Any) -> None:
+        if vars(owner).get(name) is not ours:
+            return
+        if original is None:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, original)
