@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes import compiling
 from rlprof.probes.groups import ADVANTAGE
 from rlprof.probes.guesses import list_inferred
 from rlprof.probes.named_spans import is_named
@@ -32,7 +33,7 @@ def timed_advantage(name: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
         def call(*args: Any, **kwargs: Any) -> Any:
             nonlocal listed
-            if _is_busy(ADVANTAGE):
+            if compiling.is_compiling() or _is_busy(ADVANTAGE):
                 return original(*args, **kwargs)
             if not listed:
                 listed = True
@@ -68,7 +69,9 @@ class AdvantageFunctions:
         """A class of the user's was made."""
         for name in NAMES:
             if computes_advantages(vars(cls).get(name)) and not self._is_exception(cls.__module__, cls.__qualname__):
-                self._patches.method(cls, name, timed_advantage(f"{cls.__module__}:{cls.__qualname__}.{name}"))
+                self._patches.method_if_allowed(
+                    cls, name, timed_advantage(f"{cls.__module__}:{cls.__qualname__}.{name}")
+                )
 
     def look(self, thorough: bool) -> None:
         """Look at the script's names; `thorough`: at those of all of the user's modules that are there by now."""

@@ -43,24 +43,25 @@ def is_flag(value: Any) -> bool:
 
 def env_steps_of(action: Any, result: Any) -> int:
     """Steps that one call took: as many as there are rewards and ends, or as the action and the observation share."""
-    if isinstance(result, tuple) and len(result) >= 3:
-        _, reward, ended, *_ = result
-        return size_of(ended) or size_of(reward) or 1
+    parts: Any = result if isinstance(result, tuple) else ()
+    if len(parts) >= 3:
+        return size_of(parts[2]) or size_of(parts[1]) or 1
     if isinstance(result, Mapping):
         return (size_of(result["reward"]) or 1) if "reward" in result else 1
-    observation = result[0] if isinstance(result, tuple) and result else result
-    shape = getattr(observation, "shape", ())
+    observation = parts[0] if parts else result
+    shape: Any = getattr(observation, "shape", ())
     shared = len(shape) > 1 and size_of(action) == int(shape[0])
     return int(shape[0]) if shared else 1
 
 
 def ended_of(result: Any) -> int:
     """Environments whose episode this step ended. Values on a device are not asked for: that would wait for it."""
-    if not isinstance(result, tuple) or len(result) < 3 or not _is_at_hand(result[2]):
+    parts: Any = result if isinstance(result, tuple) else ()
+    if len(parts) < 3 or not _is_at_hand(parts[2]):
         return 0
-    ended = result[2]
-    if len(result) == 5 and _is_at_hand(result[3]) and size_of(result[3]) == size_of(ended):
-        ended = _either(ended, result[3])
+    ended = parts[2]
+    if len(parts) == 5 and _is_at_hand(parts[3]) and size_of(parts[3]) == size_of(ended):
+        ended = _either(ended, parts[3])
     if isinstance(ended, Number):
         return int(bool(ended))
     return sum(map(bool, ended)) if isinstance(ended, (list, tuple)) else int((ended != 0).sum())

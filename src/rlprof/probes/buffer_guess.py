@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes import compiling
 from rlprof.probes.groups import BUFFER
 from rlprof.probes.guesses import Guess
 from rlprof.record.wrap import stretches
@@ -21,6 +22,8 @@ _is_busy = _core.is_busy
 def timed_add(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def add(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if compiling.is_compiling():
+                return original(self, *args, **kwargs)
             if not guess.confirmed or guess.over or _is_busy(BUFFER):
                 guess.first = True
                 return original(self, *args, **kwargs)
@@ -38,7 +41,7 @@ def timed_sample(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., A
             return _timed_batches(guess, original)
 
         def sample(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if guess.over or _is_busy(BUFFER):
+            if compiling.is_compiling() or guess.over or _is_busy(BUFFER):
                 return original(self, *args, **kwargs)
             if not guess.confirmed:
                 return try_sample(guess, original, self, args, kwargs)

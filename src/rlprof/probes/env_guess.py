@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes import compiling
 from rlprof.probes.batches import ended_of, env_steps_of, is_column, is_flag
 from rlprof.probes.groups import ENV, EVALUATE, RENDER, RESET
 from rlprof.probes.guesses import Guess
@@ -30,7 +31,7 @@ _returns: dict[int, float] = {}
 def timed_step(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if guess.over or _is_busy(ENV):
+            if compiling.is_compiling() or guess.over or _is_busy(ENV):
                 return original(self, *args, **kwargs)
             if not guess.confirmed:
                 return try_step(guess, original, self, args, kwargs)
@@ -48,7 +49,7 @@ def timed_step(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any
 def timed_reset(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if guess.over or _is_busy(RESET):
+            if compiling.is_compiling() or guess.over or _is_busy(RESET):
                 return original(self, *args, **kwargs)
             if not guess.confirmed:
                 result = original(self, *args, **kwargs)
@@ -66,7 +67,7 @@ def timed_reset(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., An
 def timed_render(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         def render(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if not guess.confirmed or guess.over or _is_busy(RENDER):
+            if compiling.is_compiling() or not guess.confirmed or guess.over or _is_busy(RENDER):
                 return original(self, *args, **kwargs)
             with _guarded_span("env.render", "env.render", PROBE, RENDER):
                 return original(self, *args, **kwargs)
@@ -86,8 +87,11 @@ def note_step(env: Any, args: tuple[Any, ...], result: Any) -> None:
         return
     steps, ended = 1, 0
     try:
-        steps = env_steps_of(args[0] if args else None, result)
-        ended = ended_of(result)
+        if type(result) is tuple and len(result) > 2 and type(result[2]) is bool:  # one environment: the quick way
+            ended = int(result[2] or (len(result) == 5 and result[3] is True))
+        else:
+            steps = env_steps_of(args[0] if args else None, result)
+            ended = ended_of(result)
         if steps == 1:
             _note_return(id(env), float(result[1]), ended)
     except Exception:  # values of any making: the step is counted all the same

@@ -79,8 +79,12 @@ class NamedSpans:
             return
         ours = profile_function(target.name, phase=target.phase)(raw)
         setattr(ours, _NAMED, True)
-        self._patches.attribute(owner, name, ours)
-        self._settle(target, self._found)
+        try:
+            self._patches.attribute(owner, name, ours)
+        except (TypeError, AttributeError):  # a metaclass may refuse
+            self._settle(target, self._no_function)
+        else:
+            self._settle(target, self._found)
 
     def _settle(self, target: Target, where: list[str]) -> None:
         self._missing.remove(target)

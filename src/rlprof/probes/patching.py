@@ -31,6 +31,13 @@ class Patches:
         self._put(owner, name, original, wrap(original))
         return True
 
+    def method_if_allowed(self, owner: type, name: str, wrap: Wrap) -> bool:
+        """The same for a class of anybody's making, whose metaclass may refuse."""
+        try:
+            return self.method(owner, name, wrap)
+        except (TypeError, AttributeError):
+            return False
+
     def function(self, module: Any, name: str, wrap: Wrap) -> bool:
         """Replace a module's function."""
         original = getattr(module, name, None)

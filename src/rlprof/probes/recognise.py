@@ -58,7 +58,7 @@ class Recognition:
         for name, timed in _METHODS[role].items():
             for owner in cls.__mro__:
                 if name in vars(owner):
-                    if _may_wrap(vars(owner)[name]) and self._patches.method(owner, name, timed(guess)):
+                    if _may_wrap(vars(owner)[name]) and self._patches.method_if_allowed(owner, name, timed(guess)):
                         guess.wrapped(owner, name)
                     break
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rlprof.probes.advantages import AdvantageFunctions
 from rlprof.probes.classes import watch_classes
+from rlprof.probes.compiling import follow_compiler
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
 from rlprof.probes.named_spans import NamedSpans
@@ -38,6 +39,7 @@ def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> N
 
     if spans is not None:
         spans.start(watch)
+    watch.watch("torch", lambda torch: follow_compiler(torch, patches))
     watch_classes(made, patches)
     Lookout(look).start(patches)
 

@@ -64,5 +64,6 @@ class Options:
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
         schedule = data.pop("schedule")
-        named = {name: tuple(data.pop(name)) for name in ("spans", "not_env", "not_buffer", "not_advantage")}
-        return cls(**data, **named, schedule=Schedule(**schedule) if schedule else None)
+        for name in ("spans", "not_env", "not_buffer", "not_advantage"):
+            data[name] = tuple(data[name])
+        return cls(**data, schedule=Schedule(**schedule) if schedule else None)
