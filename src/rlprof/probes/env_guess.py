@@ -124,7 +124,8 @@ def forget_return(env: Any) -> None:
 class _Trial:
     """A call that is watched. Environments inside it may be watched, or counted, as well."""
 
-    def __init__(self) -> None:
+    def __init__(self, guess: Guess) -> None:
+        self.guess = guess
         self.counted_before = loop.env_steps
         self.counted = False
         self.inner: list[Guess] = []
@@ -140,7 +141,9 @@ _trials = _Trials()
 
 def try_step(guess: Guess, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
     """Call `step`, watch what it takes and returns, and make up for its env steps once there have been enough."""
-    around, trial = _trials.open, _Trial()
+    around, trial = _trials.open, _Trial(guess)
+    if any(outer.guess is guess for outer in around):  # a method that calls the one it overrides
+        return original(env, *args, **kwargs)
     around.append(trial)
     try:
         result = original(env, *args, **kwargs)

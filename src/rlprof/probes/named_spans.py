@@ -70,7 +70,7 @@ class NamedSpans:
         raw = _attribute(owner, name)
         if raw is None:
             return
-        if is_named(raw):  # seen when its class was made
+        if is_named(raw) and name in vars(owner):  # seen when its class was made; what is inherited may be named, too
             self._settle(target, self._found)
             return
         inner = raw.__func__ if isinstance(raw, (classmethod, staticmethod)) else raw

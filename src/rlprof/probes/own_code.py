@@ -42,7 +42,7 @@ def is_own_class(cls: type) -> bool:
 def names_of_main(main: ModuleType) -> set[str]:
     """What a person may call the program itself: `__main__`, its file's stem, its name after `-m`."""
     names = {"__main__", "__mp_main__"}  # the second is what a spawned worker calls it while it loads it
-    file = vars(main).get("__file__")
+    file = vars(main).get("__file__") or "".join(sys.argv[:1])  # the first is taken away when the script has ended
     if isinstance(file, str):
         names.add(os.path.splitext(os.path.basename(file))[0])
     spec = vars(main).get("__spec__")

@@ -43,7 +43,7 @@ class Recognition:
 
     def made(self, cls: type) -> None:
         """A class of the user's was made."""
-        if getattr(cls, "_is_protocol", False) or self._is_covered(cls):
+        if self._is_covered(cls):
             return
         for role in _roles(cls):
             if not self._is_exception(cls, self._exceptions.get(role, ())):
