@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import Json, Outcome, assert_ledgers_close, calls, run_bare, run_recorded, warning_codes
-from support.programs import write_program
+from support.programs import (
+    Json,
+    Outcome,
+    assert_ledgers_close,
+    calls,
+    run_bare,
+    run_recorded,
+    warning_codes,
+    write_program,
+)
 
 SINGLE_FILE = """
     import random, sys, time

@@ -15,8 +15,7 @@ def inferred_of(recording: Recording) -> tuple[Inferred, ...]:
     for process in recording.processes:
         for entry in _entries(process.facts.get("inferred")):
             item = Inferred(str(entry["name"]), str(entry["file"]), int(entry["line"]), str(entry["role"]))
-            # A spawned worker calls the script by another name; it is the same line of the same file.
-            found.setdefault((f"{item.file}:{item.line}", item.role), item)
+            found.setdefault((item.name, item.role), item)
     return tuple(found.values())
 
 

@@ -105,7 +105,7 @@ def run(
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
     code = supervise([sys.executable, *words], environment, watch, 0.5)
-    _finish(target, record.ended(_status(code), code), quiet)
+    _finish(target, record.ended(_status(code), code), quiet, named_spans=bool(options.spans))
     end_like(code)
 
 
@@ -148,13 +148,14 @@ def _status(code: int) -> Status:
     return "killed" if code < 0 else "failed"
 
 
-def _finish(target: Path, record: Run, quiet: bool) -> None:
+def _finish(target: Path, record: Run, quiet: bool, *, named_spans: bool = False) -> None:
     """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
     recorded = _join(target, record)
     if recorded is not None and not quiet:
         _show(recorded)
     elif recorded == target:
-        _say_what_was_not_found(recorded)
+        if named_spans:
+            _say_what_was_not_found(recorded)
         _say(f"recorded into {_short(target)}")
 
 

@@ -59,7 +59,7 @@ def list_inferred(name: str, function: Any, role: str) -> None:
     """Say in the recording what was taken for what, and where its code is."""
     listed: list[dict[str, Any]] = list(noted().get("inferred", ()))
     entry = {
-        "name": name,
+        "name": name.replace("__mp_main__:", "__main__:"),  # what a spawned worker calls the script
         "file": function.__code__.co_filename,
         "line": function.__code__.co_firstlineno,
         "role": role,

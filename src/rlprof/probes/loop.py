@@ -26,6 +26,10 @@ class Loop:
         self.env_steps = 0  # env steps that anybody's probe has begun to count
         self.forget()
 
+    def __reduce__(self) -> str:
+        """Wrapped methods of a script's classes travel to other processes whole, and find the loop that is there."""
+        return "loop"
+
     def forget(self) -> None:
         """Begin anew: in a forked child, what the parent was in the middle of is not the child's."""
         self.updated = False  # an optimizer has stepped since the last env step
