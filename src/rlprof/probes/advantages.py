@@ -94,7 +94,8 @@ class AdvantageFunctions:
                 self._patches.function(module, name, timed_advantage(f"{value.__module__}:{value.__qualname__}"))
 
     def _find_modules(self) -> None:
-        for name, module in list(sys.modules.items()):
+        # A copy: the program may import in another thread, and a list of pairs allocates, which lets it.
+        for name, module in sys.modules.copy().items():
             if name in self._seen:
                 continue
             self._seen.add(name)
