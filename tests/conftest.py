@@ -57,6 +57,7 @@ _TRACES: dict[str, Callable[[], Any]] = {
     "trace function": sys.gettrace,
     "profile function": sys.getprofile,
     "builtins.__import__": lambda: builtins.__import__,
+    "builtins.__build_class__": lambda: builtins.__build_class__,
     "os.fork": lambda: getattr(os, "fork", None),
     "os._exit": lambda: os._exit,
     "subprocess.Popen": lambda: (subprocess.Popen, subprocess.Popen.__init__),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rlprof.model.recording import Recording
     from rlprof.model.report import Report
     from rlprof.probes.install import Probes
+    from rlprof.record.options import Options
 
 
 class ReportView:
@@ -116,13 +117,13 @@ class Profiler:
         target = claim(target, numbered=path is None)
         begin(Session(target, options))
         if probes:
-            self._arm_probes()
+            self._arm_probes(options)
         return target
 
-    def _arm_probes(self) -> None:
+    def _arm_probes(self, options: Options) -> None:
         from rlprof.probes.install import Probes
 
-        self._probes = Probes()
+        self._probes = Probes(options)
         self._probes.start()
 
     def stop(self) -> Path | None:

@@ -118,7 +118,12 @@ def hostile_recording() -> Recording:
         seconds=30.0,
         command=("train.py", HOSTILE),
         source=HOSTILE,
-        facts={"host": HOSTILE, "python": HOSTILE, "torch": HOSTILE, "cpu": HOSTILE, "gpu": HOSTILE, "cores": 4},
+        facts={
+            **dict.fromkeys(("host", "python", "torch", "cpu", "gpu"), HOSTILE),
+            "cores": 4,
+            "inferred": [{"name": HOSTILE, "file": HOSTILE, "line": 1, "role": HOSTILE}, HOSTILE],
+            "spans": {"missing": [HOSTILE], "found": HOSTILE},
+        },
     )
     builder.spans(
         span(HOSTILE, span(HOSTILE, count=3, self_seconds=9.0, phase=HOSTILE), count=3, self_seconds=1.0),

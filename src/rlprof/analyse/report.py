@@ -8,6 +8,7 @@ from rlprof.analyse.iterations import slowest_iterations
 from rlprof.analyse.ledger import Account, open_account
 from rlprof.analyse.memory import memory_of
 from rlprof.analyse.operations import operations_of
+from rlprof.analyse.own_code import inferred_of
 from rlprof.analyse.processes import process_entries
 from rlprof.analyse.sampling import sampling_of
 from rlprof.analyse.throughput import iterating_process, throughput_of
@@ -42,6 +43,7 @@ def build_report(recording: Recording) -> Report:
         losses=losses_of(recording),
         warnings=warnings_of(recording, accounts),
         recording=recording.source,
+        inferred=inferred_of(recording),
     )
 
 

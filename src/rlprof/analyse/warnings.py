@@ -7,6 +7,7 @@ from typing import Final
 
 from rlprof.analyse.bottlenecks import SEPARATOR
 from rlprof.analyse.ledger import GAP_TOLERANCE, Account, cost_of, gap_share, ledger_of
+from rlprof.analyse.own_code import spans_not_found
 from rlprof.analyse.tree import is_root, names_of
 from rlprof.model.losses import LOSSES
 from rlprof.model.recording import Process, Recording
@@ -156,6 +157,10 @@ def _span_cost_ns(process: Process, identity: int) -> float:
     return stats.count * (cost.inside_ns + cost.outside_ns)
 
 
+def _spans_not_found(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
+    yield from spans_not_found(recording)
+
+
 def _clock_jump(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
     drifts = [process.facts.get("wall_drift_seconds") for process in recording.processes]
     largest = max((abs(drift) for drift in drifts if isinstance(drift, (int, float))), default=0.0)
@@ -185,6 +190,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _gaps,
     _overheads,
     _recorded,
+    _spans_not_found,
     _unfinished_processes,
     _clock_jump,
     _memory_without_device,

@@ -7,10 +7,12 @@ import os
 import sqlite3
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
@@ -18,6 +20,7 @@ from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
 from rlprof.record.options import Options, Schedule
 from rlprof.record.secrets import mask_arguments
+from rlprof.record.targets import parse_span
 from rlprof.recording import open_recording
 from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
@@ -54,6 +57,7 @@ class _RunCommand(click.Command):
 @click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
 @click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
 @click.option("--probes/--no-probes", default=True, help="Look into gymnasium, torch and Stable-Baselines3 [on].")
+@click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
@@ -66,6 +70,7 @@ def run(
     overwrite: bool,
     memory: bool,
     probes: bool,
+    spans: tuple[str, ...],
     sampler_hz: float,
     schedule: str | None,
     summary_every: int | None,
@@ -83,10 +88,15 @@ def run(
     rlprof run -m mypackage.train --seed 1
     rlprof run --out before.rlprof --summary-seconds 10 train.py
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
+    rlprof run --span train:Agent.act=policy.forward train.py
     """
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
-    options = Options(memory=memory, probes=probes, sampler_hz=sampler_hz, schedule=events)
+    options = _with_own_code(
+        Options(memory=memory, probes=probes, sampler_hz=sampler_hz, schedule=events),
+        spans,
+        Path.cwd() if module else Path(command[0]).resolve().parent,
+    )
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
@@ -95,8 +105,22 @@ def run(
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
     code = supervise([sys.executable, *words], environment, watch, 0.5)
-    _finish(target, record.ended(_status(code), code), quiet)
+    _finish(target, record.ended(_status(code), code), quiet, named_spans=bool(options.spans))
     end_like(code)
+
+
+def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:
+    """The options with what was said about the program's own code, here and in its pyproject.toml."""
+    for span in spans:
+        parse_span(span)
+    project = find_settings(directory, _say)
+    return replace(
+        options,
+        spans=(*spans, *project.spans),
+        not_env=project.not_env,
+        not_buffer=project.not_buffer,
+        not_advantage=project.not_advantage,
+    )
 
 
 def _python_words(module: str | None, command: tuple[str, ...]) -> list[str]:
@@ -124,12 +148,14 @@ def _status(code: int) -> Status:
     return "killed" if code < 0 else "failed"
 
 
-def _finish(target: Path, record: Run, quiet: bool) -> None:
+def _finish(target: Path, record: Run, quiet: bool, *, named_spans: bool = False) -> None:
     """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
     recorded = _join(target, record)
     if recorded is not None and not quiet:
         _show(recorded)
     elif recorded == target:
+        if named_spans:
+            _say_what_was_not_found(recorded)
         _say(f"recorded into {_short(target)}")
 
 
@@ -161,6 +187,15 @@ def _show(recorded: Path) -> None:
         return
     except Exception as error:  # a fault of ours in the report must not look like one of the program
         _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(recorded)}")
+
+
+def _say_what_was_not_found(recorded: Path) -> None:
+    """A report says it among its warnings; without one it is said here."""
+    from rlprof.analyse.own_code import spans_not_found
+
+    with contextlib.suppress(RlprofError, sqlite3.Error, OSError):
+        for warning in spans_not_found(open_recording(recorded)):
+            _say(warning.message)
 
 
 def _remove_empty(target: Path) -> None:

@@ -14,7 +14,7 @@ cdef enum:
     MAX_CHUNKS = 8
     FLIGHT = 16384  # events kept of one iteration
     MAX_SLOW = 16
-    MAX_GROUPS = 16
+    MAX_GROUPS = 32
     MAX_TURNS = 4096  # iterations listed per drain
 
 cdef int64_t NEVER = 0x7FFFFFFFFFFFFFFF  # the shortest of no durations

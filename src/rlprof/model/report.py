@@ -186,6 +186,16 @@ class SlowestIteration:
 
 
 @dataclass(frozen=True, slots=True)
+class Inferred:
+    """A class or function of the program that was taken for something because of its shape and use."""
+
+    name: str  # module:Class or module:function
+    file: str
+    line: int
+    role: str  # env, buffer or advantage
+
+
+@dataclass(frozen=True, slots=True)
 class ReportWarning:
     code: str
     message: str
@@ -211,3 +221,4 @@ class Report:
     losses: Mapping[str, int]
     warnings: tuple[ReportWarning, ...]
     recording: str  # where the recording lies
+    inferred: tuple[Inferred, ...] = ()

@@ -21,8 +21,8 @@ def begin_recording(session_text: str) -> None:
         kind = ServerSession if role == "server" else Session
         target = Path(inheritance.target)
         begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
-        if inheritance.options.probes:
-            Probes().start()
+        if inheritance.options.probes or inheritance.options.spans:
+            Probes(inheritance.options).start()
         if role == "spawn":
             end_with_worker()
     except Exception as error:

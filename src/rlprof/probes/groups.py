@@ -16,3 +16,4 @@ TRAIN: Final = 9
 CALLBACK: Final = 13
 CHECKPOINT: Final = 14
 LOG: Final = 15
+ADVANTAGE: Final = 16

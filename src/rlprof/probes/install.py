@@ -22,7 +22,9 @@ from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches, undo_all
+from rlprof.probes.user_code import watch_user_code
 from rlprof.record.complain import complain
+from rlprof.record.options import Options
 
 PROBES: Final = (
     gymnasium,
@@ -43,14 +45,16 @@ Install = Callable[[ModuleType, Patches], None]
 class Probes:
     """All probes of this process, from `start` to `stop`."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: Options | None = None) -> None:
+        self._options = options or Options()
         self._watch = ImportWatch()
         self._patches: dict[str, Patches] = {}
 
     def start(self) -> None:
         loop.forget()
         self._watch.start()
-        for probe in PROBES:
+        watch_user_code(self._options, self._watch, self._patches.setdefault("the program", Patches()))
+        for probe in PROBES if self._options.probes else ():
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))

@@ -8,6 +8,7 @@ step was acting, whoever forgot to switch gradients off, and the place that made
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from rlprof import _core
@@ -21,7 +22,13 @@ class Loop:
     """The state of the one training loop of this process."""
 
     def __init__(self) -> None:
+        self.listener: Callable[[], None] | None = None  # told of events for as long as it wants to be
+        self.env_steps = 0  # env steps that anybody's probe has begun to count
         self.forget()
+
+    def __reduce__(self) -> str:
+        """Wrapped methods of a script's classes travel to other processes whole, and find the loop that is there."""
+        return "loop"
 
     def forget(self) -> None:
         """Begin anew: in a forked child, what the parent was in the middle of is not the child's."""
@@ -32,6 +39,9 @@ class Loop:
 
     def env_step(self) -> None:
         """The environment is about to step."""
+        self.env_steps += 1
+        if self.listener is not None:
+            self.listener()
         if self._loss is not None:
             if self._site is not None:
                 self._acting_sites.add(self._site)
@@ -46,6 +56,8 @@ class Loop:
 
     def begin_loss(self, site: Site | None) -> None:
         """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
+        if self.listener is not None:
+            self.listener()
         if self._loss is None and not _core.is_busy(LOSS):
             self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
             self._site = site

@@ -18,6 +18,11 @@ _order = count()
 _Replaced = tuple[int, Any, str, Any, Any]  # when, owner, name, original, ours
 
 
+def is_patched(value: Any) -> bool:
+    """Whether this is a replacement of ours."""
+    return isinstance(getattr(value, "__dict__", None), dict) and _MARK in value.__dict__
+
+
 class Patches:
     """What was replaced, in order, so that undoing goes backwards."""
 
@@ -33,6 +38,13 @@ class Patches:
             return False
         self._put(owner, name, original, wrap(original))
         return True
+
+    def method_if_allowed(self, owner: type, name: str, wrap: Wrap) -> bool:
+        """The same for a class of anybody's making, whose metaclass may refuse."""
+        try:
+            return self.method(owner, name, wrap)
+        except (TypeError, AttributeError):
+            return False
 
     def function(self, module: Any, name: str, wrap: Wrap) -> bool:
         """Replace a module's function."""
@@ -51,6 +63,20 @@ class Patches:
         setattr(owner, name, ours)
         self._undo.append((next(_order), owner, name, original, ours))
 
+    def attribute(self, owner: Any, name: str, ours: Any) -> None:
+        """Put something of ours in place of whatever `owner` itself has there, or adds to what it inherits."""
+        before = vars(owner).get(name)
+        setattr(owner, name, ours)
+        self._undo.append((next(_order), owner, name, before, ours))
+
+    def put_back(self, owner: Any, name: str) -> None:
+        """Undo one replacement before the others."""
+        for entry in self._undo:
+            if entry[1] is owner and entry[2] == name:
+                self._undo.remove(entry)
+                _restore(entry)
+                return
+
     def new_subclass(self, base: Any, made: Callable[[type], None]) -> None:
         """Call `made` with every class that is derived from `base` from now on."""
         before = vars(base).get("__init_subclass__")
@@ -63,6 +89,7 @@ class Patches:
             made(cls)
 
         hook: Any = classmethod(announce)
+        setattr(hook, _MARK, before)
         type.__setattr__(base, "__init_subclass__", hook)
         self._undo.append((next(_order), base, "__init_subclass__", before, hook))
 
@@ -88,12 +115,16 @@ class Patches:
 
 def undo_all(several: Sequence[Patches]) -> None:
     """Undo them together, newest first: one may have replaced what another had put there."""
-    replaced = sorted((entry for patches in several for entry in patches.take()), key=itemgetter(0), reverse=True)
-    for _, owner, name, original, ours in replaced:
-        if vars(owner).get(name) is not ours:
-            continue
-        if original is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, original)
+    for entry in sorted((entry for patches in several for entry in patches.take()), key=itemgetter(0), reverse=True):
+        _restore(entry)
     replace_copies((ours, original) for patches in several for original, ours in patches.take_functions())
+
+
+def _restore(replaced: _Replaced) -> None:
+    _, owner, name, original, ours = replaced
+    if vars(owner).get(name) is not ours:
+        return
+    if original is None:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, original)

@@ -25,7 +25,7 @@ TURNS: Final = 60
 ROUNDS: Final = 20
 WARM_UP: Final = 5
 SPANS_A_TURN: Final = 4
-_GROUP: Final = 15  # one that no probe uses
+_GROUP: Final = 31  # one that no probe uses
 
 Loop = Callable[[int], Any]
 

@@ -14,6 +14,7 @@ from rlprof.record import layout
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
+from rlprof.record.noted import before_flush, noted
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.totals import PathTotals
 from rlprof.recording.columns import KINDS, join_rows
@@ -54,6 +55,8 @@ class Flusher:
     def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
         """Drain and write. False when it could not be written, in which case nothing of it is lost yet."""
         started_cpu = time.thread_time_ns()
+        for look in tuple(before_flush):
+            look()
         process = self._drain(status, exit_code)
         ok = self._write(process)
         self._flushes += 1
@@ -164,6 +167,7 @@ class Flusher:
             multiprocessing = sys.modules.get("multiprocessing.process")
             if multiprocessing is not None:
                 self._facts["name"] = multiprocessing.current_process().name
+        self._facts.update(noted())
         recorded = totals.pop("recorded_ns")
         lane = totals.pop("iteration_lane")
         totals["events_dropped"] += self._lost["events_dropped"]

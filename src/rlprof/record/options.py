@@ -52,6 +52,10 @@ class Options:
     keep_slowest: int = 5
     follow_children: bool = True
     probes: bool = True  # look into the libraries a program uses, beside its own annotations
+    spans: tuple[str, ...] = ()  # functions of the program to time, as record.targets reads them
+    not_env: tuple[str, ...] = ()  # classes and functions of the program that are not what they look like
+    not_buffer: tuple[str, ...] = ()
+    not_advantage: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -60,4 +64,6 @@ class Options:
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
         schedule = data.pop("schedule")
+        for name in ("spans", "not_env", "not_buffer", "not_advantage"):
+            data[name] = tuple(data[name])
         return cls(**data, schedule=Schedule(**schedule) if schedule else None)

@@ -203,6 +203,15 @@ def _processes(report: Report) -> Iterator[str]:
         yield ""
 
 
+def _inferred(report: Report) -> Iterator[str]:
+    if report.inferred:
+        parts = (
+            f"{code(item.name)} as {code(item.role)} ({code(f'{item.file}:{item.line}')})" for item in report.inferred
+        )
+        yield f"Inferred by shape and use: {', '.join(parts)}"
+        yield ""
+
+
 def _warnings(report: Report) -> Iterator[str]:
     lost = {kind: number for kind, number in report.losses.items() if number}
     if lost:
@@ -220,4 +229,6 @@ def _foot(report: Report) -> Iterator[str]:
     yield f"Recording: {code(report.recording)}"
 
 
-_SECTIONS: Final = (_head, _throughput, _ledger, _operations, _findings, _slow_iterations, _processes, _warnings, _foot)
+_SECTIONS: Final = (
+    _head, _throughput, _ledger, _operations, _findings, _slow_iterations, _processes, _inferred, _warnings, _foot,
+)  # fmt: skip

@@ -24,6 +24,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     verdicts.processes,
     verdicts.memory,
     verdicts.findings,
+    verdicts.inferred,
     verdicts.losses,
     verdicts.warnings,
     verdicts.foot,

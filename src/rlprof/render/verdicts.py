@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlprof.model.clean import clean_text
-from rlprof.model.report import Finding, ProcessEntry, Report, ReportWarning
+from rlprof.model.report import Finding, Inferred, ProcessEntry, Report, ReportWarning
 from rlprof.model.units import (
     format_count,
     format_duration,
@@ -20,7 +21,7 @@ from rlprof.model.units import (
     format_ratio,
     three_digits,
 )
-from rlprof.render.canvas import QUIET, Canvas, cut, first_that_fit, grid, safe, title, widest
+from rlprof.render.canvas import QUIET, Canvas, cut, first_that_fit, flow, grid, safe, title, widest
 from rlprof.render.iterations import comparable, stands_out
 
 _SEVERITY_STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
@@ -174,6 +175,17 @@ def _finding(finding: Finding) -> Iterator[RenderableType]:
     table.add_row("  verify", safe(finding.verify, limit=500))
     table.add_row("  rule", safe(finding.rule))
     yield table
+
+
+def inferred(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
+    """Which of the program's own classes and functions were taken for what."""
+    if report.inferred:
+        parts = [clean_text(f"{item.name} as {item.role} ({_short(item)})", 120) for item in report.inferred]
+        yield Group(title("Inferred", "by shape and use; [tool.rlprof] corrects it"), flow(parts, canvas.width))
+
+
+def _short(item: Inferred) -> str:
+    return f"{PurePath(item.file).name}:{item.line}"
 
 
 def losses(report: Report, canvas: Canvas) -> Iterator[RenderableType]:

@@ -167,3 +167,12 @@ def test_an_empty_run_can_be_drawn() -> None:
 
 def test_the_last_line_says_where_the_recording_lies() -> None:
     assert drawn(report_of(ppo_recording), 80).rstrip().splitlines()[-1].startswith("Recording  rlprof-runs/train-")
+
+
+def test_what_was_inferred_is_named_with_its_place_and_left_out_where_there_is_nothing() -> None:
+    entry = {"name": "train:Robot", "file": "/home/me/train.py", "line": 12, "role": "env"}
+    report = complete_report(a_recording(facts={"inferred": [entry]}).spans(span("work", self_seconds=1.0)).build())
+    assert "train:Robot as env (train.py:12)" in drawn(report, 80)
+    assert "Inferred by shape and use: `train:Robot` as `env` (`/home/me/train.py:12`)" in render_markdown(report)
+    without = report_of(ppo_recording)
+    assert "nferred" not in drawn(without, 80) + render_markdown(without) + render_text(without)

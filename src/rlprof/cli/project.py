@@ -1,0 +1,82 @@
+"""The `[tool.rlprof]` table of the user's pyproject.toml."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from rlprof.model.errors import BadOption
+from rlprof.record.targets import Target, parse_name, parse_span
+
+_FILE: Final = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings:
+    """What a project says about its own code, as text that has been checked."""
+
+    spans: tuple[str, ...] = ()
+    not_env: tuple[str, ...] = ()
+    not_buffer: tuple[str, ...] = ()
+    not_advantage: tuple[str, ...] = ()
+
+
+def find_settings(directory: Path, warn: Callable[[str], None]) -> ProjectSettings:
+    """The settings of the nearest pyproject.toml, from `directory` upwards, that has a table for rlprof."""
+    for folder in (directory, *directory.parents):
+        file = folder / _FILE
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "tool" in text and "rlprof" in text:
+            table = _table(file, text, warn)
+            if table is not None:
+                return _settings(file, table)
+    return ProjectSettings()
+
+
+def _table(file: Path, text: str, warn: Callable[[str], None]) -> Any:
+    toml = _toml_reader()
+    if toml is None:
+        warn(f"{file} is not read: on Python 3.10 that takes the package tomli")
+        return None
+    try:
+        tool = toml.loads(text).get("tool")
+    except toml.TOMLDecodeError as error:
+        raise BadOption(f"{file} is no valid TOML: {error}") from None
+    return tool.get("rlprof") if isinstance(tool, dict) else None
+
+
+def _toml_reader() -> Any:
+    for name in ("tomllib", "tomli"):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError:
+            continue
+    return None
+
+
+def _settings(file: Path, table: Any) -> ProjectSettings:
+    known = [field.name for field in fields(ProjectSettings)]
+    if not isinstance(table, dict):
+        raise BadOption(f"{file}: tool.rlprof is no table")
+    for name, value in table.items():
+        if name not in known:
+            raise BadOption(f"{file}: [tool.rlprof] knows no {name!r}; it knows {', '.join(known)}")
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise BadOption(f"{file}: {name} in [tool.rlprof] is a list of texts")
+        parse: Callable[[str], Target] = parse_span if name == "spans" else parse_name
+        for item in value:
+            _check(parse, item, file)
+    return ProjectSettings(**{name: tuple(value) for name, value in table.items()})
+
+
+def _check(parse: Callable[[str], Target], item: str, file: Path) -> None:
+    try:
+        parse(item)
+    except BadOption as error:
+        raise BadOption(f"{file}: {error}") from None

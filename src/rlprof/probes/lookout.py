@@ -1,0 +1,75 @@
+"""Moments at which the program has got further and something that was not there before may be.
+
+Nothing says when the script itself defines a function: its module is not imported, it runs. So its names are looked at
+again when a collection of garbage begins, at the first events of the training loop, and before each flush.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any, Final
+
+from rlprof.probes.loop import loop
+from rlprof.probes.patching import Patches
+from rlprof.record.complain import complain
+from rlprof.record.noted import before_flush
+
+LOOP_EVENTS: Final = 64  # a program that has stepped so often has defined its functions
+
+
+class Lookout:
+    """Calls `look(thorough)` at those moments, for as long as it returns True."""
+
+    def __init__(self, look: Callable[[bool], bool]) -> None:
+        self._look = look
+        self._looking = False
+        self._events = 0
+        self._watching = False
+
+    def start(self, patches: Patches) -> None:
+        self._watching = True
+        gc.callbacks.append(self._collecting)
+        before_flush.append(self._flushing)
+        loop.listener = self._event
+        patches.on_undo(self.stop)
+
+    def stop(self) -> None:
+        if not self._watching:
+            return
+        self._watching = False
+        before_flush.remove(self._flushing)
+        self._leave_loop()
+
+    def _leave_loop(self) -> None:
+        """The program trains by now: before each flush is often enough."""
+        if self._collecting in gc.callbacks:
+            gc.callbacks.remove(self._collecting)
+        if loop.listener == self._event:
+            loop.listener = None
+
+    def _collecting(self, phase: str, info: Any) -> None:
+        if phase == "start":
+            self._run(thorough=False)
+
+    def _flushing(self) -> None:
+        self._run(thorough=True)
+
+    def _event(self) -> None:
+        self._events += 1
+        if self._events >= LOOP_EVENTS:
+            self._leave_loop()
+        self._run(thorough=True)
+
+    def _run(self, *, thorough: bool) -> None:
+        if self._looking:  # what looking allocates may begin a collection
+            return
+        self._looking = True
+        try:
+            if not self._look(thorough):
+                self.stop()
+        except Exception as error:
+            self.stop()
+            complain("lookout", f"functions of the program are not looked for any more: {error!r}")
+        finally:
+            self._looking = False

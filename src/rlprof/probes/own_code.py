@@ -1,0 +1,59 @@
+"""Which code is the user's own: neither the standard library's, nor that of an installed package, nor ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+_STANDARD_LIBRARY: Final = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_RLPROF: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_INSTALLED: Final = ("site-packages", "dist-packages")
+
+_known: dict[str, bool] = {}
+
+
+def is_own_file(file: str) -> bool:
+    """Whether a file, as code objects name it, is the user's."""
+    known = _known.get(file)
+    if known is None:
+        known = _known[file] = _look_at(file)
+    return known
+
+
+def _look_at(file: str) -> bool:
+    if file.startswith("<"):  # frozen, or made from a string
+        return False
+    path = os.path.abspath(file)
+    return not path.startswith((_STANDARD_LIBRARY, _RLPROF)) and not any(part in path for part in _INSTALLED)
+
+
+def is_own_function(value: Any) -> bool:
+    """Whether this is a plain function written in one of the user's files."""
+    return isinstance(value, FunctionType) and is_own_file(value.__code__.co_filename)
+
+
+def is_own_class(cls: type) -> bool:
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return isinstance(file, str) and is_own_file(file)
+
+
+def names_of_main(main: ModuleType) -> set[str]:
+    """What a person may call the program itself: `__main__`, its file's stem, its name after `-m`."""
+    names = {"__main__", "__mp_main__"}  # the second is what a spawned worker calls it while it loads it
+    file = vars(main).get("__file__") or "".join(sys.argv[:1])  # the first is taken away when the script has ended
+    if isinstance(file, str):
+        names.add(os.path.splitext(os.path.basename(file))[0])
+    spec = vars(main).get("__spec__")
+    if spec is not None and isinstance(spec.name, str):
+        names |= {spec.name, spec.name.removesuffix(".__main__")}
+    return names
+
+
+def is_called(module: str, name: str) -> bool:
+    """Whether a person who names `name` means the module that calls itself `module`."""
+    if module == name:
+        return True
+    main = sys.modules.get("__main__")
+    return module in ("__main__", "__mp_main__") and main is not None and name in names_of_main(main)

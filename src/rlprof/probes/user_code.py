@@ -1,0 +1,48 @@
+"""The program's own code: functions that were named, and classes and functions that are recognised."""
+
+from __future__ import annotations
+
+from rlprof.probes.advantages import AdvantageFunctions
+from rlprof.probes.classes import watch_classes
+from rlprof.probes.compiling import follow_compiler
+from rlprof.probes.importing import ImportWatch
+from rlprof.probes.lookout import Lookout
+from rlprof.probes.named_spans import NamedSpans
+from rlprof.probes.patching import Patches
+from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something
+from rlprof.record.options import Options
+from rlprof.record.targets import parse_name, parse_span
+
+
+def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> None:
+    """Begin to look at the program's own classes and functions; everything is undone with `patches`."""
+    spans = NamedSpans(map(parse_span, options.spans), patches) if options.spans else None
+    if not options.probes and spans is None:
+        return
+    exceptions = {role: [*map(parse_name, names)] for role, names in _exceptions(options).items()}
+    recognition = Recognition(patches, exceptions) if options.probes else None
+    advantages = AdvantageFunctions(patches, exceptions["advantage"]) if options.probes else None
+
+    def made(cls: type) -> None:
+        if spans is not None:  # first: what was named is not guessed about
+            spans.made(cls)
+            spans.look()
+        if recognition is not None and advantages is not None and tells_something(cls):
+            recognition.made(cls)
+            advantages.made(cls)
+
+    def look(thorough: bool) -> bool:
+        more = spans is not None and spans.look()
+        if advantages is not None:
+            advantages.look(thorough)
+        return more or advantages is not None
+
+    if spans is not None:
+        spans.start(watch)
+    watch.watch("torch", lambda torch: follow_compiler(torch, patches))
+    watch_classes(made, patches)
+    Lookout(look).start(patches)
+
+
+def _exceptions(options: Options) -> dict[str, tuple[str, ...]]:
+    return {ENV: options.not_env, BUFFER: options.not_buffer, "advantage": options.not_advantage}
