@@ -22,7 +22,7 @@ def begin_recording(session_text: str) -> None:
         target = Path(inheritance.target)
         begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
         if inheritance.options.probes:
-            Probes().start()
+            Probes(inheritance.options.module_depth).start()
         if role == "spawn":
             end_with_worker()
     except Exception as error:

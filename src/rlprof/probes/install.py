@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
-from rlprof.probes import gymnasium, sb3, torch
+from rlprof.probes import gymnasium, marked_ranges, sb3, torch, torch_compile, torch_data, torch_sites, uncompiled
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.patching import Patches
+from rlprof.probes.torch_modules import SubmoduleProbe
 from rlprof.record.complain import complain
 
-PROBES: Final = (gymnasium, torch, sb3)
+PROBES: Final = (gymnasium, torch, torch_sites, torch_data, torch_compile, marked_ranges, uncompiled, sb3)
 
 Install = Callable[[ModuleType, Patches], None]
 
@@ -19,13 +20,14 @@ Install = Callable[[ModuleType, Patches], None]
 class Probes:
     """All probes of this process, from `start` to `stop`."""
 
-    def __init__(self) -> None:
+    def __init__(self, module_depth: int = 0) -> None:
+        self._probes: tuple[Any, ...] = (*PROBES, SubmoduleProbe(module_depth)) if module_depth else PROBES
         self._watch = ImportWatch()
         self._patches: dict[str, Patches] = {}
 
     def start(self) -> None:
         self._watch.start()
-        for probe in PROBES:
+        for probe in self._probes:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))

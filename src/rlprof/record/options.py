@@ -52,6 +52,7 @@ class Options:
     keep_slowest: int = 5
     follow_children: bool = True
     probes: bool = True  # look into the libraries a program uses, beside its own annotations
+    module_depth: int = 0  # how far a forward pass is split by submodule
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
