@@ -8,7 +8,7 @@ from typing import Any
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_MARK = "__rlprof_original__"
+ORIGINAL = "__rlprof_original__"  # the attribute of a replacement that says what it replaced
 
 
 class Patches:
@@ -21,7 +21,7 @@ class Patches:
     def method(self, owner: type, name: str, wrap: Wrap) -> bool:
         """Replace a method where the class itself defines it; False where it does not, or we were there before."""
         original = vars(owner).get(name)
-        if not callable(original) or hasattr(original, _MARK):
+        if not callable(original) or hasattr(original, ORIGINAL):
             return False
         self._put(owner, name, original, wrap(original))
         return True
@@ -29,14 +29,14 @@ class Patches:
     def function(self, module: Any, name: str, wrap: Wrap) -> bool:
         """Replace a module's function."""
         original = getattr(module, name, None)
-        if not callable(original) or hasattr(original, _MARK):
+        if not callable(original) or hasattr(original, ORIGINAL):
             return False
         self._put(module, name, original, wrap(original))
         return True
 
     def _put(self, owner: Any, name: str, original: Any, ours: Callable[..., Any]) -> None:
         functools.update_wrapper(ours, original)
-        setattr(ours, _MARK, original)
+        setattr(ours, ORIGINAL, original)
         setattr(owner, name, ours)
         self._undo.append((owner, name, original, ours))
 

@@ -6,7 +6,6 @@ A call that torch makes for itself, in an optimizer say, is nobody's line and is
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import SITE
-from rlprof.probes.patching import Patches
+from rlprof.probes.patching import ORIGINAL, Patches
 from rlprof.probes.uncompiled import leave_alone
 from rlprof.record.sites import OWN_FOLDER, Call, Disguised, Sites, Tensors, counted_method
 
@@ -181,17 +180,22 @@ def install(module: ModuleType, patches: Patches) -> None:
 
 
 def _install_from_lists(torch: Any, sites: Sites, is_traced: Callable[[], bool], patches: Patches) -> None:
-    # Both look functions up by identity: the first makes its table when it is first asked, the second has it already.
-    importlib.import_module("torch.utils._device")._device_constructors()
-    builtins = importlib.import_module("torch.jit._builtins")
+    # torch.jit knows the functions it can compile by their addresses.
+    table = sys.modules["torch.jit._builtins"]._get_builtin_table()
     for name in _FROM_LISTS:
         wrap = _counted_from_list(sites, torch.Tensor, is_traced, f"torch.{name}(list)")
         if patches.function(torch, name, wrap):
-            table = builtins._get_builtin_table()
             ours = getattr(torch, name)
             ours.__qualname__ = name  # where pickle looks for it
             table[id(ours)] = f"aten::{name}"
             patches.on_undo(functools.partial(table.pop, id(ours), None))
 
 
-WATCHED: Final = {"torch": install}
+def install_device(module: ModuleType, patches: Patches) -> None:
+    """`torch.utils._device` is loaded: it lists the functions that heed a default device, and is asked of originals."""
+    functions = module._device_constructors()
+    for ours in [function for function in functions if hasattr(function, ORIGINAL)]:
+        functions.add(getattr(ours, ORIGINAL))
+
+
+WATCHED: Final = {"torch": install, "torch.utils._device": install_device}
