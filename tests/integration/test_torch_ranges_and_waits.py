@@ -70,6 +70,8 @@ PROGRAM = """
 
     for size in (1, 2, 2, 3):
         compiled(torch.ones(size))
+    torch.compile(nn.Sequential(nn.Linear(2, 1)), backend="eager")(torch.ones(1, 2))
+    torch.compile(Agent(), backend="eager")(torch.ones(1, 2))
     try:
         with record_function("failing"):
             raise KeyError("seen")
@@ -117,6 +119,9 @@ def test_nvtx_ranges_are_spans_that_nest(report: Json) -> None:
 def test_every_compile_of_a_function_is_a_span_with_its_name_and_place(report: Json) -> None:
     line = next(n for n, text in enumerate(PROGRAM.splitlines(), start=1) if "@torch.compile" in text)
     assert calls(report, f"torch.compile: compiled program.py:{line}") == 3
+    assert calls(report, "torch.compile: Sequential") == 1
+    forward = next(n for n, text in enumerate(PROGRAM.splitlines(), start=1) if "def forward" in text)
+    assert calls(report, f"torch.compile: forward program.py:{forward}") == 1
 
 
 def test_forwards_are_split_by_submodule_down_to_the_depth(report: Json) -> None:

@@ -18,24 +18,41 @@ from rlprof.record.sites import short_path
 LIBRARY: Final = "torch.compile"
 MOST_NAMES: Final = 200
 
-_names: dict[CodeType, str] = {}
+_WRAPPERS: Final = ("external_utils.py",)
+_names: set[str] = set()
 
 #: What is compiled, or recorded, later than the function itself.
 _LATER: Final = {"LAZY_BACKWARD": "torch.compile: backward", "CUDAGRAPH_RECORDING": "torch.compile: CUDA graph"}
 
 
-def _name(code: Any) -> str:
+def _name(code: Any, closure: Any) -> str:
     if not isinstance(code, CodeType):
         return "torch.compile"
-    if len(_names) >= MOST_NAMES and code not in _names:
-        return "torch.compile: (more functions)"
-    name = f"torch.compile: {code.co_name} {short_path(code.co_filename)}:{code.co_firstlineno}"
-    return _names.setdefault(code, name)
+    what = _wrapped(closure) if code.co_filename.endswith(_WRAPPERS) else None
+    place = f"{code.co_name} {short_path(code.co_filename)}:{code.co_firstlineno}"
+    name = f"torch.compile: {what or place}"
+    if name not in _names:
+        if len(_names) >= MOST_NAMES:
+            return "torch.compile: (more functions)"
+        _names.add(name)
+    return name
+
+
+def _wrapped(closure: Any) -> str | None:
+    """A module whose forward is torch's own is compiled inside a function of the compiler: the module says more."""
+    for cell in closure or ():
+        owner = getattr(cell.cell_contents, "__self__", cell.cell_contents)
+        return str(getattr(owner, "__qualname__", type(owner).__name__))
+    return None
 
 
 def _timed_compile(original: Callable[..., Any]) -> Callable[..., Any]:
     def compile_frame(code: Any, *args: Any, **kwargs: Any) -> Any:
-        with _core.span_of_kind(_name(code), None, PROBE):
+        try:
+            name = _name(code, args[3] if len(args) > 3 else kwargs.get("closure"))
+        except Exception:  # whatever it is, it is compiled
+            name = "torch.compile"
+        with _core.span_of_kind(name, None, PROBE):
             return original(code, *args, **kwargs)
 
     return compile_frame
