@@ -58,6 +58,7 @@ class _RunCommand(click.Command):
 @click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
 @click.option("--probes/--no-probes", default=True, help="Look into gymnasium, torch and Stable-Baselines3 [on].")
 @click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
+@click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
@@ -71,6 +72,7 @@ def run(
     memory: bool,
     probes: bool,
     spans: tuple[str, ...],
+    module_depth: int,
     sampler_hz: float,
     schedule: str | None,
     summary_every: int | None,
@@ -93,7 +95,7 @@ def run(
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
     options = _with_own_code(
-        Options(memory=memory, probes=probes, sampler_hz=sampler_hz, schedule=events),
+        Options(memory=memory, probes=probes, module_depth=module_depth, sampler_hz=sampler_hz, schedule=events),
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 from rlprof.probes import (
     checkpoints,
     garbage,
     gymnasium,
+    marked_ranges,
     sb3,
     sb3_callbacks,
     sb3_contrib,
     tensorboard,
     textlogs,
     torch,
+    torch_compile,
+    torch_data,
+    torch_sites,
+    uncompiled,
     wandb,
 )
 from rlprof.probes.copies import replace_copies
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches, undo_all
+from rlprof.probes.torch_modules import SubmoduleProbe
 from rlprof.probes.user_code import watch_user_code
 from rlprof.record.complain import complain
 from rlprof.record.options import Options
@@ -29,6 +35,11 @@ from rlprof.record.options import Options
 PROBES: Final = (
     gymnasium,
     torch,
+    torch_sites,
+    torch_data,
+    torch_compile,
+    marked_ranges,
+    uncompiled,
     sb3,
     sb3_callbacks,
     sb3_contrib,
@@ -47,6 +58,9 @@ class Probes:
 
     def __init__(self, options: Options | None = None) -> None:
         self._options = options or Options()
+        depth = self._options.module_depth
+        wanted: tuple[Any, ...] = PROBES if self._options.probes else ()
+        self._probes = (*wanted, SubmoduleProbe(depth)) if wanted and depth else wanted
         self._watch = ImportWatch()
         self._patches: dict[str, Patches] = {}
 
@@ -54,7 +68,7 @@ class Probes:
         loop.forget()
         self._watch.start()
         watch_user_code(self._options, self._watch, self._patches.setdefault("the program", Patches()))
-        for probe in PROBES if self._options.probes else ():
+        for probe in self._probes:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))

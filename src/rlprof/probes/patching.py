@@ -12,7 +12,7 @@ from rlprof.probes.copies import replace_copies
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_MARK = "__rlprof_original__"
+ORIGINAL = "__rlprof_original__"  # the attribute of a replacement that says what it replaced
 _order = count()
 
 _Replaced = tuple[int, Any, str, Any, Any]  # when, owner, name, original, ours
@@ -20,7 +20,7 @@ _Replaced = tuple[int, Any, str, Any, Any]  # when, owner, name, original, ours
 
 def is_patched(value: Any) -> bool:
     """Whether this is a replacement of ours."""
-    return isinstance(getattr(value, "__dict__", None), dict) and _MARK in value.__dict__
+    return isinstance(getattr(value, "__dict__", None), dict) and ORIGINAL in value.__dict__
 
 
 class Patches:
@@ -34,7 +34,7 @@ class Patches:
     def method(self, owner: type, name: str, wrap: Wrap) -> bool:
         """Replace a method where the class itself defines it; False where it does not, or we were there before."""
         original = vars(owner).get(name)
-        if not callable(original) or hasattr(original, _MARK):
+        if not callable(original) or hasattr(original, ORIGINAL):
             return False
         self._put(owner, name, original, wrap(original))
         return True
@@ -49,7 +49,7 @@ class Patches:
     def function(self, module: Any, name: str, wrap: Wrap) -> bool:
         """Replace a module's function."""
         original = getattr(module, name, None)
-        if not callable(original) or hasattr(original, _MARK):
+        if not callable(original) or hasattr(original, ORIGINAL):
             return False
         ours = wrap(original)
         self._put(module, name, original, ours)
@@ -59,7 +59,7 @@ class Patches:
 
     def _put(self, owner: Any, name: str, original: Any, ours: Callable[..., Any]) -> None:
         functools.update_wrapper(ours, original)
-        setattr(ours, _MARK, original)
+        setattr(ours, ORIGINAL, original)
         setattr(owner, name, ours)
         self._undo.append((next(_order), owner, name, original, ours))
 
@@ -89,7 +89,7 @@ class Patches:
             made(cls)
 
         hook: Any = classmethod(announce)
-        setattr(hook, _MARK, before)
+        setattr(hook, ORIGINAL, before)
         type.__setattr__(base, "__init_subclass__", hook)
         self._undo.append((next(_order), base, "__init_subclass__", before, hook))
 

@@ -19,6 +19,7 @@ from rlprof.model import kinds
 from rlprof.model.recording import SpanCost
 from rlprof.record.decorate import profile_function
 from rlprof.record.layout import ROW
+from rlprof.record.sites import Sites, Tensors, counted_method
 from rlprof.record.wrap import outermost, timed
 
 TURNS: Final = 60
@@ -196,10 +197,42 @@ def _unprobed_calls(turns: int) -> None:
         _piece()
 
 
+def _never(*_: Any) -> bool:
+    return False
+
+
+class _Plain:
+    is_cpu = True
+
+    def piece(self) -> None:
+        _work()
+
+
+class _Counted(_Plain):
+    """One that is counted by place, as tensors' methods are."""
+
+
+_Counted.piece = counted_method(  # type: ignore[method-assign,assignment]
+    Sites(), "(calibration)", _Plain.piece, "transfer.sync", Tensors(_never, _never, contextlib.nullcontext)
+)
+
+
+def _calls_on(it: _Plain) -> Loop:
+    def loop(turns: int) -> None:
+        for _ in range(turns):
+            it.piece()
+            it.piece()
+            it.piece()
+            it.piece()
+
+    return loop
+
+
 _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.WITH: (_bare_turns, _with_turns),
     kinds.FUNCTION: (_plain_calls, _timed_calls),
     kinds.GENERATOR: (_plain_steps, _timed_steps),
     kinds.COROUTINE: (_awaits(_pause), _awaits(_timed_pause)),
     kinds.PROBE: (_unprobed_calls, _probed_calls),
+    kinds.SITE: (_calls_on(_Plain()), _calls_on(_Counted())),
 }

@@ -56,6 +56,7 @@ class Options:
     not_env: tuple[str, ...] = ()  # classes and functions of the program that are not what they look like
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
+    module_depth: int = 0  # how far a forward pass is split by submodule
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
