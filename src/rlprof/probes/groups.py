@@ -13,3 +13,5 @@ BUFFER: Final = 6
 EVALUATE: Final = 7
 OPTIMIZER: Final = 8
 TRAIN: Final = 9
+WEIGHTS: Final = 12
+LOG: Final = 13
