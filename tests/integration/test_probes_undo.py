@@ -52,6 +52,7 @@ LIBRARIES = {
         ["torchrl.envs", "torchrl.collectors", "torchrl.data", "torchrl.objectives", "torchrl.record.loggers"],
         60,
     ),
+    "pettingzoo": (["pettingzoo"], 12),
 }
 
 

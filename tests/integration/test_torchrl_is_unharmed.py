@@ -47,8 +47,8 @@ PROGRAM = """
     value = float(loss(data)["loss"].detach())
     print("its copies give the same", float(copy.deepcopy(loss)(data)["loss"].detach()) == value)
     print("and so do its pickles", float(pickle.loads(pickle.dumps(loss))(data)["loss"].detach()) == value)
-    compiled = torch.compile(loss, backend="eager")
-    print("compiled, too", float(compiled(data)["loss"].detach()) == value)
+    whole = torch.compile(lambda data: loss(data)["loss"], backend="eager", fullgraph=True)
+    print("compiled whole, too", float(whole(data).detach()) == value)
 
     critic = ValueOperator(nn.Linear(3, 1), in_keys=["observation"])
     gae = GAE(gamma=0.9, lmbda=0.9, value_network=critic)
@@ -58,13 +58,14 @@ PROGRAM = """
     rollout["observation"] = torch.ones(6, 3)
     rollout["next", "observation"] = torch.ones(6, 3)
     print("advantages", gae(rollout.clone())["advantage"].flatten().tolist())
-    print("graph breaks", torch._dynamo.explain(gae)(rollout.clone()).graph_break_count)
+    breaks = torch._dynamo.explain(lambda data: gae(data)["advantage"])(rollout.clone()).graph_break_count
+    print("graph breaks", breaks)
 
     print("an environment", isinstance(env, EnvBase), list(inspect.signature(PendulumEnv.rollout).parameters)[:3])
     print("steps", pickle.loads(pickle.dumps(env)).rollout(3).shape)
     env.set_seed(1)
     state = env.reset()
-    compiled_step = torch.compile(env.step, backend="eager")
+    compiled_step = torch.compile(env.step, backend="eager", fullgraph=True)
     action = env.rand_action(state.clone())
     print("compiled", torch.equal(compiled_step(action.clone())["next", "reward"], env.step(action)["next", "reward"]))
     buffer = TensorDictReplayBuffer(storage=LazyTensorStorage(8), batch_size=4)
