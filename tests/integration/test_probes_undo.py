@@ -6,6 +6,7 @@ import importlib.util
 
 import pytest
 
+from rlprof.probes import skrl
 from support.alone import run_alone
 
 PROGRAM = """
@@ -43,6 +44,8 @@ PROGRAM = """
     print(len({key for key in changed if library in key[0]}))
 """
 
+SKRL = [name for name in skrl.WATCHED if importlib.util.find_spec("skrl") is not None]
+
 #: Each library, the modules that its probes wait for, and how many things they change at least.
 LIBRARIES = {
     "gymnasium": (["gymnasium", "gymnasium.vector"], 20),
@@ -53,6 +56,8 @@ LIBRARIES = {
         60,
     ),
     "pettingzoo": (["pettingzoo"], 12),
+    "tianshou": (["tianshou.algorithm", "tianshou.trainer", "tianshou.utils.logger.logger_base"], 15),
+    "skrl": (SKRL, 15),
 }
 
 
