@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
 from rlprof.probes import skrl
 from support.alone import run_alone
+from support.installed import need
 
 PROGRAM = """
     import importlib, os, sys, warnings
@@ -44,8 +43,6 @@ PROGRAM = """
     print(len({key for key in changed if library in key[0]}))
 """
 
-SKRL = [name for name in skrl.WATCHED if importlib.util.find_spec("skrl") is not None]
-
 #: Each library, the modules that its probes wait for, and how many things they change at least.
 LIBRARIES = {
     "gymnasium": (["gymnasium", "gymnasium.vector"], 20),
@@ -57,16 +54,16 @@ LIBRARIES = {
     ),
     "pettingzoo": (["pettingzoo"], 12),
     "tianshou": (["tianshou.algorithm", "tianshou.trainer", "tianshou.utils.logger.logger_base"], 15),
-    "skrl": (SKRL, 15),
+    "skrl": (list(skrl.WATCHED), 15),
+    "envpool": (["envpool.python.envpool"], 4),
+    "ray": (["ray.rllib.algorithms.ppo", "ray.rllib.connectors.learner", "ray.rllib.utils.replay_buffers"], 10),
 }
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_what_a_probe_changes_it_puts_back(library: str) -> None:
-    if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed")
+    need(library)
     modules, least = LIBRARIES[library]
     done = run_alone(PROGRAM, PROBED=" ".join([library, *modules]))
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.splitlines()[-1]) >= least
-

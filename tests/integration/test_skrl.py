@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from support.installed import need
 from support.programs import assert_ledgers_close, calls, run_bare, run_recorded, write_program
 
-pytest.importorskip("skrl", reason="skrl is not installed")
+need("skrl")
 
 PROGRAM = Path(__file__).parent / "programs" / "skrl_ppo.py"
 

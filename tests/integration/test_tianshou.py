@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from support.installed import need
 from support.programs import (
     Json,
     assert_ledgers_close,
@@ -17,7 +16,7 @@ from support.programs import (
     write_program,
 )
 
-pytest.importorskip("tianshou", reason="tianshou is not installed")
+need("tianshou")
 
 PROGRAM = Path(__file__).parent / "programs" / "tianshou_training.py"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.installed import need
 from support.programs import (
     Json,
     assert_ledgers_close,
@@ -17,8 +18,7 @@ from support.programs import (
     write_program,
 )
 
-for library in ("gymnasium", "tensordict", "torchrl"):
-    pytest.importorskip(library, reason=f"{library} is not installed")
+need("gymnasium", "tensordict", "torchrl")
 
 PROGRAMS = Path(__file__).parent / "programs"
 BATCHES, FRAMES, EPOCHS, UPDATES = 4, 64, 2, 16  # as in torchrl_ppo.py

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from support.installed import need
 from support.programs import run_bare, run_recorded, write_program
 
-for library in ("gymnasium", "tensordict", "torchrl"):
-    pytest.importorskip(library, reason=f"{library} is not installed")
+need("gymnasium", "tensordict", "torchrl")
 
 PROGRAM = """
     import copy, inspect, logging, pickle, warnings

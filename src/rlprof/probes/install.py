@@ -6,12 +6,23 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Final
 
-from rlprof.probes import gymnasium, pettingzoo, sb3, skrl, tianshou, torch, torchrl, torchrl_envs
+from rlprof.probes import (
+    envpool,
+    gymnasium,
+    pettingzoo,
+    rllib,
+    sb3,
+    skrl,
+    tianshou,
+    torch,
+    torchrl,
+    torchrl_envs,
+)
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.patching import Patches
 from rlprof.record.complain import complain
 
-PROBES: Final = (gymnasium, torch, sb3, torchrl, torchrl_envs, pettingzoo, tianshou, skrl)
+PROBES: Final = (gymnasium, torch, sb3, torchrl, torchrl_envs, pettingzoo, tianshou, skrl, envpool, rllib)
 
 Install = Callable[[ModuleType, Patches], None]
 

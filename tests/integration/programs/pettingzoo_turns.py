@@ -9,11 +9,11 @@ from pettingzoo.utils.conversions import aec_to_parallel, parallel_to_aec
 class Guess(ParallelEnv):
     """Two agents name a number; who names the higher one wins the round. An episode has five rounds."""
 
-    metadata = {"name": "guess_v0", "is_parallelizable": True}
-    possible_agents = ["left", "right"]
     render_mode = None
 
     def __init__(self):
+        self.metadata = {"name": "guess_v0", "is_parallelizable": True}
+        self.possible_agents = ["left", "right"]
         self._spaces = {agent: gymnasium.spaces.Discrete(5, seed=1) for agent in self.possible_agents}
 
     def observation_space(self, agent):
