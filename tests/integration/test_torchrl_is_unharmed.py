@@ -13,6 +13,7 @@ PROGRAM = """
     import copy, inspect, logging, pickle, warnings
 
     warnings.simplefilter("ignore")
+    import cloudpickle
     import torch
     from tensordict import TensorDict
     from tensordict.nn import TensorDictModule
@@ -61,6 +62,12 @@ PROGRAM = """
 
     print("an environment", isinstance(env, EnvBase), list(inspect.signature(PendulumEnv.rollout).parameters)[:3])
     print("steps", pickle.loads(pickle.dumps(env)).rollout(3).shape)
+
+    class Mine(PendulumEnv):
+        def _reset(self, tensordict, **kwargs):
+            return super()._reset(tensordict, **kwargs)
+
+    print("one's own, too", pickle.loads(cloudpickle.dumps(Mine)).__name__, Mine().rollout(3).shape)
     env.set_seed(1)
     state = env.reset()
     compiled_step = torch.compile(env.step, backend="eager", fullgraph=True)

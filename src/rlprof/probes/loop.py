@@ -24,6 +24,9 @@ class Loop(threading.local):
     def __init__(self) -> None:
         self.forget()
 
+    def __reduce__(self) -> str:
+        return "loop"  # whoever takes a wrapper along to another process finds that process's own
+
     def forget(self) -> None:
         """Begin anew: in a forked child, what the parent was in the middle of is not the child's."""
         self.updated = False  # an optimizer has stepped since the last env step

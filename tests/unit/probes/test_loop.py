@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 from rlprof import _core
 from rlprof.model.phases import PHASES
 from rlprof.probes.groups import LOSS
-from rlprof.probes.loop import Loop
+from rlprof.probes.loop import Loop, loop
 
 
 @pytest.fixture
@@ -25,21 +26,25 @@ def recording() -> Iterator[None]:
 
 @pytest.mark.usefixtures("recording")
 def test_an_env_step_ends_the_loss_and_makes_its_place_one_that_acts() -> None:
-    loop, place = Loop(), (test_an_env_step_ends_the_loss_and_makes_its_place_one_that_acts.__code__, 1)
-    loop.begin_loss(place)
+    own, place = Loop(), (test_an_env_step_ends_the_loss_and_makes_its_place_one_that_acts.__code__, 1)
+    own.begin_loss(place)
     assert _core.is_busy(LOSS)
-    loop.env_step()
+    own.env_step()
     assert not _core.is_busy(LOSS)
-    assert loop.acts(place)
+    assert own.acts(place)
 
 
 @pytest.mark.usefixtures("recording")
 def test_an_env_step_in_another_thread_leaves_the_loss_alone() -> None:
-    loop, place = Loop(), (test_an_env_step_in_another_thread_leaves_the_loss_alone.__code__, 1)
-    loop.begin_loss(place)
-    collector = threading.Thread(target=loop.env_step)
+    own, place = Loop(), (test_an_env_step_in_another_thread_leaves_the_loss_alone.__code__, 1)
+    own.begin_loss(place)
+    collector = threading.Thread(target=own.env_step)
     collector.start()
     collector.join()
     assert _core.is_busy(LOSS)
-    assert not loop.acts(place)
-    loop.end_loss()
+    assert not own.acts(place)
+    own.end_loss()
+
+
+def test_a_pickled_loop_is_the_one_of_the_process_that_reads_it() -> None:
+    assert pickle.loads(pickle.dumps(loop)) is loop
