@@ -42,7 +42,7 @@ def _timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _steps_asked_for(tensordict: Any) -> int:
     """Every entry of the batch is a step, but for those that a mask leaves out. No device is waited for."""
-    asked = tensordict.get("_step", None)
+    asked = tensordict.get("_step", None) if "_step" in tensordict.keys() else None  # noqa: SIM118 - it has no `in`
     if asked is not None and asked.device.type == "cpu":
         return int(asked.sum())
     return int(tensordict.numel())
@@ -52,13 +52,12 @@ def _note_episodes(result: Any) -> None:
     try:
         after = result[0] if isinstance(result, tuple) else result
         done = after.get("next", after).get("done", None)
-        if done is None or done.device.type != "cpu":
+        if done is None or done.device.type != "cpu" or not done.any():
             return
         ended = int(done.sum())
     except (AttributeError, KeyError, TypeError, ValueError):  # an environment of another form: its steps count
         return
-    if ended:
-        _count("episodes", ended)
+    _count("episodes", ended)
 
 
 def _shared_memory_step(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,18 +7,22 @@ from tensordict.nn import TensorDictSequential
 from torch import nn
 from torchrl.collectors import Collector
 from torchrl.data import LazyTensorStorage, TensorDictReplayBuffer
-from torchrl.envs import GymEnv, StepCounter, TransformedEnv
+from torchrl.envs import GymEnv, SerialEnv, StepCounter, TransformedEnv
 from torchrl.envs.utils import ExplorationType, set_exploration_type
 from torchrl.modules import EGreedyModule, QValueActor
 from torchrl.objectives import DQNLoss, SoftUpdate
 from torchrl.record.loggers import CSVLogger
 
 
+def short_cartpole(steps):
+    return TransformedEnv(GymEnv("CartPole-v1"), StepCounter(max_steps=steps))
+
+
 def main():
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    env = TransformedEnv(GymEnv("CartPole-v1"), StepCounter(max_steps=20))
+    env = short_cartpole(20)
     env.set_seed(1)
     network = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
     actor = QValueActor(network, in_keys=["observation"], spec=env.action_spec)
@@ -45,6 +49,9 @@ def main():
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
         print(env.rollout(10, actor, break_when_any_done=False).numel())
         print(float(loss_module(buffer.sample())["loss"]) > 0)
+        # One of the two is done before the other, and then steps no more.
+        lengths = [lambda: short_cartpole(3), lambda: short_cartpole(7)]
+        SerialEnv(2, lengths).rollout(20, actor, break_when_any_done=False, break_when_all_done=True)
     collector.shutdown()
 
 
