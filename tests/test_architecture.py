@@ -49,6 +49,7 @@ PRINTS_OR_EXITS = {"print", "pprint", "exit", "quit", "sys.exit", "sys.stdout.wr
 PRINTS_OR_EXITS |= {"click.echo", "click.secho"}
 #: Extras: never imported when rlprof is, and torch only where the user's program has imported it already.
 EXTRAS = {"torch", "torchrl", "tensordict", "gymnasium", "gym", "stable_baselines3", "pynvml", "jax", "tensorflow"}
+EXTRAS |= {"envpool", "pettingzoo", "ray", "skrl", "tianshou"}
 #: Imported only by a program that names the library, so these may import it with the module.
 ASKED_FOR = {"demos", "integrations"}
 #: What `import rlprof` must not bring along.

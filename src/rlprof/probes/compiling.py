@@ -1,12 +1,13 @@
-"""Whether torch's compiler is looking at the program: it must find nothing that it cannot look into."""
+"""Keeping out of the sight of torch's compiler: it must find nothing that it cannot look into."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from rlprof.probes.patching import Patches
+from rlprof.probes.patching import Patches, Wrap
 
 is_compiling: Callable[[], bool] = bool  # false, until torch is there to be asked
 
@@ -22,3 +23,20 @@ def follow_compiler(module: ModuleType, patches: Patches) -> None:
 def _forget_compiler() -> None:
     global is_compiling
     is_compiling = bool
+
+
+def outside_compiler(wrap: Wrap) -> Wrap:
+    """The same wrapper, but while torch traces a program there is only the original. For libraries that load torch."""
+    compiling: Callable[[], bool] = sys.modules["torch"].compiler.is_compiling
+
+    def careful(original: Callable[..., Any]) -> Callable[..., Any]:
+        watched = wrap(original)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if compiling():
+                return original(*args, **kwargs)
+            return watched(*args, **kwargs)
+
+        return call
+
+    return careful

@@ -8,6 +8,7 @@ step was acting, whoever forgot to switch gradients off, and the place that made
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,8 @@ from rlprof.probes.groups import LOSS
 Site = tuple[Any, int]
 
 
-class Loop:
-    """The state of the one training loop of this process."""
+class Loop(threading.local):
+    """The state of a thread's training loop: environments that a second thread steps do not end this one's loss."""
 
     def __init__(self) -> None:
         self.listener: Callable[[], None] | None = None  # told of events for as long as it wants to be

@@ -46,6 +46,21 @@ class Patches:
         except (TypeError, AttributeError):
             return False
 
+    def inherited(self, owner: type, name: str, wrap: Wrap) -> bool:
+        """Give a class a wrapped method of its own where it has one from a base, which is left as it is."""
+        if name in vars(owner) or not callable(getattr(owner, name, None)):
+            return False
+
+        def base(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(super(owner, self), name)(*args, **kwargs)  # asked for anew: bases are patched, too
+
+        ours = wrap(base)
+        functools.update_wrapper(ours, getattr(owner, name))
+        setattr(ours, ORIGINAL, None)
+        setattr(owner, name, ours)
+        self._undo.append((next(_order), owner, name, None, ours))
+        return True
+
     def function(self, module: Any, name: str, wrap: Wrap) -> bool:
         """Replace a module's function."""
         original = getattr(module, name, None)

@@ -111,3 +111,20 @@ def test_a_class_that_has_its_own_say_about_subclasses_still_has_it(patches: Pat
 def test_an_instance_of_a_patched_class_can_be_pickled(patches: Patches) -> None:
     patches.method(Base, "step", doubled)
     assert pickle.loads(pickle.dumps(Base())).step(1) == 4
+
+
+def test_a_class_can_be_given_an_inherited_method_wrapped_and_its_base_stays_as_it_was(patches: Patches) -> None:
+    class Heir(Base):
+        pass
+
+    class Grandchild(Heir):
+        pass
+
+    assert patches.inherited(Heir, "step", doubled)
+    assert not patches.inherited(Heir, "step", doubled)
+    assert not patches.method(Heir, "step", doubled)
+    assert (Base().step(1), Heir().step(1), Grandchild().step(1)) == (2, 4, 4)
+    assert inspect.signature(Heir.step) == inspect.signature(Base.step)
+    patches.undo()
+    assert "step" not in vars(Heir)
+    assert Heir().step(1) == 2

@@ -1,0 +1,75 @@
+"""RLlib with env runners in workers, and EnvPool, whose environments are no Python: what of them is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.installed import need
+from support.programs import Json, assert_ledgers_close, calls, processes, run_recorded, write_program
+
+RLLIB = """
+    import warnings
+
+    warnings.simplefilter("ignore")
+    import ray
+    from ray.rllib.algorithms.ppo import PPOConfig
+
+    if __name__ == "__main__":
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        config = PPOConfig().environment("CartPole-v1")
+        config = config.env_runners(num_env_runners=1, num_envs_per_env_runner=2)
+        algorithm = config.training(train_batch_size=128, minibatch_size=64, num_epochs=2).build_algo()
+        for _ in range(3):
+            result = algorithm.train()
+        print(int(result["num_env_steps_sampled_lifetime"]))
+        algorithm.stop()
+        ray.shutdown()
+"""
+
+ENVPOOL = """
+    import envpool
+    import numpy as np
+
+    pool = envpool.make("CartPole-v1", env_type="gymnasium", num_envs=4, seed=1)
+    pool.reset()
+    for _ in range(20):
+        pool.step(np.zeros(4, dtype=int))
+    pool.close()
+    pool = envpool.make("CartPole-v1", env_type="gymnasium", num_envs=4, batch_size=2, seed=1)
+    pool.async_reset()
+    for _ in range(10):
+        *_, info = pool.recv()
+        pool.send(np.zeros(2, dtype=int), info["env_id"])
+"""
+
+
+def phase_calls(report: Json) -> dict[str, int]:
+    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
+
+
+def test_rllib_with_env_runners_in_workers(tmp_path: Path) -> None:
+    need("ray")
+    recorded = run_recorded(write_program(tmp_path, RLLIB))
+    assert recorded.code == 0, recorded.err
+    report = recorded.report()
+    assert_ledgers_close(report)
+    found, throughput = phase_calls(report), report["throughput"]
+    assert found["env.wait"] == found["advantage"] == calls(report, "train") == 3
+    assert found["learn.backward"] == found["learn.optimizer"] == throughput["updates"] > 0
+    assert throughput["env_steps"] == int(recorded.out.split()[-1])
+    # Ray ends its workers in a hurry: the runner's last moments may be lost, but not the runner.
+    runners = [child for child in processes(report) if "env.step" in phase_calls(child) and child["role"] != "main"]
+    assert len(runners) == 1
+
+
+def test_envpool_is_split_into_handing_over_and_waiting(tmp_path: Path) -> None:
+    need("envpool")
+    recorded = run_recorded(write_program(tmp_path, ENVPOOL))
+    assert recorded.code == 0, recorded.err
+    report = recorded.report()
+    assert_ledgers_close(report)
+    found = phase_calls(report)
+    assert (found["env.step"], found["env.ipc"], found["env.reset"]) == (20, 20 + 10, 1)
+    assert found["env.wait"] == 20 + 10 + 1  # a reset waits, too
+    assert report["throughput"]["env_steps"] == 20 * 4 + 10 * 2
+    assert report["throughput"]["episodes"] >= 4
