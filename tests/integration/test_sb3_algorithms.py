@@ -1,4 +1,4 @@
-"""Algorithms, callbacks and wrappers of Stable-Baselines3 and sb3-contrib come apart into phases without annotations."""
+"""Algorithms, callbacks and wrappers of Stable-Baselines3 and sb3-contrib come apart into phases unannotated."""
 
 from __future__ import annotations
 

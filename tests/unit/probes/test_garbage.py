@@ -21,6 +21,8 @@ def recording() -> Iterator[Any]:
     patches = Patches()
     profiler.enable()
     garbage.install(gc, patches)
+    with profile("first"):
+        pass
     yield profiler
     patches.undo()
     profiler.stop()
@@ -70,6 +72,19 @@ def test_a_collection_in_one_of_our_own_threads_is_not_the_programs(recording: A
         thread.start()
         thread.join()
     assert collections(recording)[("gc generation 2",)] == before + 1
+
+
+def test_collections_before_the_first_span_belong_to_starting_up() -> None:
+    profiler, patches = get_profiler(), Patches()
+    profiler.enable()
+    garbage.install(gc, patches)
+    gc.collect()
+    with profile("first"):
+        pass
+    gc.collect()
+    assert collections(profiler)[("gc generation 2",)] == 1
+    patches.undo()
+    profiler.stop()
 
 
 def test_nothing_is_left_in_the_interpreters_list() -> None:
