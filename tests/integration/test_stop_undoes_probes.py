@@ -28,7 +28,8 @@ PROGRAM = """
 
     def places():
         '''Every module, and every class that a module holds or that is derived from one.'''
-        modules = [m for n, m in list(sys.modules.items()) if issubclass(type(m), types.ModuleType) and "rlprof" not in n]
+        modules = [m for name, m in list(sys.modules.items()) if "rlprof" not in name]
+        modules = [m for m in modules if issubclass(type(m), types.ModuleType)]
         classes, queue = {}, [v for m in modules for v in list(vars(m).values()) if issubclass(type(v), type)]
         while queue:
             found = queue.pop()
@@ -48,8 +49,8 @@ PROGRAM = """
     HOME = rlprof.__path__[0]
 
     def globals_of_the_interpreter():
-        optimizer = sys.modules.get("torch.optim.optimizer")
-        hooks = optimizer and [dict(optimizer._global_optimizer_pre_hooks), dict(optimizer._global_optimizer_post_hooks)]
+        torch = sys.modules["torch.optim.optimizer"]
+        hooks = [dict(torch._global_optimizer_pre_hooks), dict(torch._global_optimizer_post_hooks)]
         return [list(gc.callbacks), list(sys.meta_path), dict(vars(builtins)), hooks]
 
     before, interpreter = contents(), globals_of_the_interpreter()

@@ -19,19 +19,28 @@ _NAMES: Final = ("gc generation 0", "gc generation 1", "gc generation 2")
 
 
 class _Collections:
-    """The interpreter tells of a collection when it starts and when it stops; there is never more than one."""
+    """The interpreter tells of a collection when it starts and when it stops; there is never more than one.
+
+    Those before the first span of anything else belong to starting up, which is mostly imports: they say nothing about
+    training, and are left where the rest of the start is.
+    """
 
     def __init__(self) -> None:
         self._open: Any = None
+        self._begun = False
 
     def __call__(self, when: str, info: dict[str, int]) -> None:
         if when == "start":
-            if get_ident() in OWN_THREADS:
+            if get_ident() in OWN_THREADS or not (self._begun or self._has_begun()):
                 return
             self._open = span = _span(_NAMES[info["generation"]], "gc", PROBE)
             span.__enter__()
         else:
             self.close()
+
+    def _has_begun(self) -> bool:
+        self._begun = bool(_core.paths_since(1))  # 0 is the root of the first thread
+        return self._begun
 
     def close(self) -> None:
         span, self._open = self._open, None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from rlprof.probes.patching import Patches
+from rlprof.probes.copies import replace_copies
+from rlprof.probes.patching import Patches, undo_all
 from rlprof.probes.subclasses import follow_subclasses
 
 
@@ -128,3 +131,59 @@ def test_a_class_can_be_given_an_inherited_method_wrapped_and_its_base_stays_as_
     patches.undo()
     assert "step" not in vars(Heir)
     assert Heir().step(1) == 2
+
+
+def marked(original: Any) -> Any:
+    return lambda what: original(what) + 100
+
+
+@pytest.fixture
+def modules(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A library whose function is defined in another module of its own, and a program that copies it by name."""
+    made = [ModuleType(name) for name in ("library", "library.inner", "program")]
+    for module in made:
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+    def save(what: int) -> int:
+        return what
+
+    save.__module__, save.__qualname__ = "library.inner", "save"
+    vars(made[0])["save"] = vars(made[1])["save"] = save
+    return made
+
+
+def test_a_patched_function_can_be_pickled_by_its_name(patches: Patches, modules: Any) -> None:
+    library, *_ = modules
+    patches.function(library, "save", marked)
+    assert pickle.loads(pickle.dumps(library.save)) is library.save
+
+
+def test_a_copy_that_was_made_while_patched_is_put_back_too(patches: Patches, modules: Any) -> None:
+    library, inner, program = modules
+    patches.function(library, "save", marked)
+    program.store = library.save
+    assert program.store(1) == 101
+    patches.undo()
+    assert program.store is library.save is inner.save
+
+
+def test_a_copy_that_was_made_before_can_be_patched_as_well(patches: Patches, modules: Any) -> None:
+    library, inner, program = modules
+    program.store = library.save
+    patches.function(library, "save", marked)
+    assert program.store(1) == 1
+    replace_copies(patches.functions)
+    assert program.store(1) == 101
+    patches.undo()
+    assert program.store is library.save is inner.save
+
+
+def test_two_who_patched_the_same_class_are_undone_in_the_right_order() -> None:
+    class Followed:
+        pass
+
+    first, second = Patches(), Patches()
+    follow_subclasses(Followed, {"step": doubled}, first)
+    follow_subclasses(Followed, {"reset": doubled}, second)
+    undo_all([first, second])
+    assert "__init_subclass__" not in vars(Followed)
