@@ -2,12 +2,12 @@
 
 A machine that is shared with others changes its speed by a tenth and more from one second to the next, and two
 processes of the same program can differ by as much for as long as they live. So each program runs bare and recorded in
-turns of half a second inside one process: a recording is started and stopped around every other turn. Sampler, memory
-and writer are on, as by default; each program runs once with the probes and once without. All of it is done in several
-processes, and the pairs of all of them are put together. Starting Python, importing torch and printing a report are no
-training and not part of a turn.
+turns of half a second inside one process. In bare turns the recording is disabled and the libraries are put back as
+they were; in the others sampler, memory, writer and probes are on, as by default. All of it is done in several processes,
+and the pairs of all of them are put together. Starting Python, importing torch, beginning a recording and printing a
+report are no training and not part of a turn.
 
-The corrected time is the recorded one less the overhead which the report of that very turn gives.
+The corrected time is the recorded one less the overhead which the report of the same process gives.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ PROGRAMS = (
 
 @dataclass
 class Turns:
-    """Seconds, pair by pair, and what the reports said of the recorded ones."""
+    """Seconds, pair by pair, and as shares of the recorded time what each process's report said of its own cost."""
 
     bare: list[float] = field(default_factory=list)
     recorded: list[float] = field(default_factory=list)
+    corrected: list[float] = field(default_factory=list)
     overhead: list[float] = field(default_factory=list)
     error: list[float] = field(default_factory=list)
-    outside: list[float] = field(default_factory=list)
 
     def add(self, output: str) -> None:
-        rounds = [json.loads(line) for line in output.splitlines() if line.startswith('{"round"')]
-        if not rounds:
+        told = [json.loads(line) for line in output.splitlines() if line.startswith(('{"round"', '{"own"'))]
+        if not told or "own" not in told[-1]:
             raise CannotMeasure("the program did not say how long its turns took")
-        for values in rounds:
-            for name, series in vars(self).items():
-                series.append(values[name])
-
-    @property
-    def corrected(self) -> list[float]:
-        return [seconds - overhead for seconds, overhead in zip(self.recorded, self.overhead, strict=True)]
+        own = told.pop()["own"]
+        self.overhead.append(own["overhead"])
+        self.error.append(own["error"])
+        for values in told:
+            self.bare.append(values["bare"])
+            self.recorded.append(values["recorded"])
+            self.corrected.append(values["recorded"] * (1 - own["overhead"]))
 
 
 def measure_program(program: Program, processes: int, rounds: int) -> Turns:
@@ -86,9 +86,8 @@ def row(program: Program, turns: Turns) -> tuple[str, ...]:
         program.name,
         spread(turns.bare).text(3, " s"),
         spread(ratios(turns.recorded, turns.bare)).text(3, "x"),
-        f"{100 * spread(ratios(turns.overhead, turns.recorded)).median:.2f}%",
-        f"{100 * spread(ratios(turns.error, turns.recorded)).median:.2f}%",
-        f"{1e3 * spread(turns.outside).median:.1f} ms",
+        f"{100 * spread(turns.overhead).median:.2f}%",
+        f"{100 * spread(turns.error).median:.2f}%",
         spread(ratios(turns.corrected, turns.bare)).text(3, "x"),
         f"{100 * noise(ratios(turns.recorded, turns.bare)):.1f}%",
     )
@@ -126,12 +125,11 @@ def main() -> int:
         turns = measure_program(program, processes, rounds)
         rows.append(row(program, turns))
         check(result, program, turns)
-        data[program.name] = {**vars(turns), "corrected": turns.corrected}
-    columns = ("program", "bare turn", "recorded", "overhead", "its error", "outside", "corrected", "pairs differ by")
+        data[program.name] = vars(turns)
+    columns = ("program", "bare turn", "recorded", "overhead", "its error", "corrected", "pairs differ by")
     result.tables.append(Table(f"{processes} processes, {rounds} pairs in each", columns, rows))
     result.notes.append("Recorded and corrected are multiples of the bare time; overhead is a share of the recorded.")
     result.notes.append("CartPole PPO bare is the same annotated file with recording off; the other has no annotation.")
-    result.notes.append("Outside is how much longer the recording is than the turn: its overhead is counted, too.")
     result.data = data
     return finish(result, args)
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
-from timed_loop import take_turns, timed_loop
+from timed_loop import Work, take_turns, timed_loop
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "cartpole_ppo.py"
 
@@ -65,8 +65,9 @@ def main() -> None:
     # The first call into torch's autograd and Adam imports and initialises for a second or so: that is set-up.
     example.train(example.parse_options(["--iterations", "1", "--steps", "8", "--print-every", "1000000"]))
     if args.rounds:
-        train = partial(example.train, options)
-        take_turns(train, train, args.rounds, probes=not args.no_probes)
+        short = example.parse_options(["--iterations", "1", "--print-every", "1000000"])
+        work = Work(partial(example.train, options), partial(example.train, short))
+        take_turns(work, work, args.rounds, probes=not args.no_probes)
         return
     with tracer(args), timed_loop(args.iterations * options.steps * options.envs):
         example.train(options)

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 
-from timed_loop import take_turns
+from timed_loop import Work, take_turns
 
 from rlprof import count, iteration, profile, profile_function
 
@@ -61,10 +61,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=20, help="run bare and recorded in turns, so many times")
-    parser.add_argument("--no-probes", action="store_true", help="record annotations alone")
     args = parser.parse_args()
-    bare, recorded = partial(repeated, bare_turn, args.turns), partial(repeated, annotated_turn, args.turns)
-    take_turns(bare, recorded, args.rounds, probes=not args.no_probes)
+    bare, recorded = (
+        Work(partial(repeated, turn, args.turns), partial(repeated, turn, args.turns // 5))
+        for turn in (bare_turn, annotated_turn)
+    )
+    take_turns(bare, recorded, args.rounds, probes=False)
 
 
 if __name__ == "__main__":

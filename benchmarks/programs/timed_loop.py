@@ -8,8 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from rlprof import get_profiler
+from rlprof.probes.install import Probes
+from rlprof.record.options import Options
 
 
 @contextmanager
@@ -20,40 +23,49 @@ def timed_loop(steps: int) -> Iterator[None]:
     print(json.dumps({"seconds": time.perf_counter() - start, "steps": steps}), flush=True)
 
 
-def take_turns(bare: Callable[[], object], recorded: Callable[[], object], rounds: int, *, probes: bool) -> None:
-    """Run both once a round, the one with no recorder in the process, and tell how long each took.
+class Work(NamedTuple):
+    """One turn of a program, and a smaller piece of the same work: code runs slower for a moment after it changed."""
 
-    What is measured is the work alone: starting a recording, stopping it and reading what it says of its own cost
-    happen between. Each form goes first every other time. The first round warms up and is not told.
+    turn: Callable[[], object]
+    warm_up: Callable[[], object]
+
+
+def take_turns(bare: Work, recorded: Work, rounds: int, *, probes: bool) -> None:
+    """Run both once a round in this process, and tell how long each took; each goes first every other time.
+
+    One recording goes on all the time, as in a long training. In bare turns it is disabled, which stops its sampler,
+    and the libraries are put back as they were. The first round warms up and is not told.
     """
+    profiler = get_profiler()
     with tempfile.TemporaryDirectory(prefix="rlprof-bench-") as directory:
+        profiler.start(Path(directory) / "turns.rlprof")
+        profiler.disable()
         for number in range(rounds + 1):
             told: dict[str, float] = {}
             for form in ("bare", "recorded") if number % 2 else ("recorded", "bare"):
-                if form == "bare":
-                    told["bare"] = _seconds(bare)
-                else:
-                    told |= _recorded(recorded, Path(directory) / f"{number}.rlprof", probes)
+                told[form] = _seconds(bare) if form == "bare" else _recorded_seconds(recorded, probes)
             if number:
                 print(json.dumps({"round": number, **told}), flush=True)
+        profiler.stop()
+        ledger = profiler.report().data.ledger
+    share = {"overhead": ledger.overhead_seconds, "error": ledger.overhead_error_seconds}
+    print(json.dumps({"own": {name: value / ledger.wall_seconds for name, value in share.items()}}), flush=True)
 
 
-def _recorded(work: Callable[[], object], file: Path, probes: bool) -> dict[str, float]:
-    get_profiler().start(file, probes=probes)
+def _recorded_seconds(work: Work, probes: bool) -> float:
+    armed = Probes(Options()) if probes else None
+    if armed is not None:
+        armed.start()
+    get_profiler().enable()
     seconds = _seconds(work)
     get_profiler().disable()
-    get_profiler().stop()
-    ledger = get_profiler().report().data.ledger
-    file.unlink()
-    return {
-        "recorded": seconds,
-        "overhead": ledger.overhead_seconds,
-        "error": ledger.overhead_error_seconds,
-        "outside": ledger.wall_seconds - seconds,
-    }
+    if armed is not None:
+        armed.stop()
+    return seconds
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def _seconds(work: Work) -> float:
+    work.warm_up()
     start = time.perf_counter()
-    work()
+    work.turn()
     return time.perf_counter() - start
