@@ -1,5 +1,80 @@
 # Calls that are looked at without a frame of ours in between.
 
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
+    object PyMethod_New(object, object)
+
+cdef enum:
+    KIND_LEVEL = 9
+
+cdef PyObject *level_of = NULL  # the object whose method runs: one that calls its base class's is still the same level
+
+
+@cython.final
+cdef class Levels:
+    """A method of which the outermost call of a group goes to a function of its own, and those inside, on other objects,
+    become spans named by class: environments wrap environments, many deep, and step a million times.
+    """
+
+    cdef span_step step  # what the interpreter calls; the first field, as in rlprof_span
+    cdef object outermost
+    cdef object original
+    cdef uint32_t group
+    cdef dict __dict__
+
+    def __init__(self, outermost, original, uint32_t group):
+        if group >= MAX_GROUPS:
+            raise ValueError(group)
+        self.outermost = outermost
+        self.original = original
+        self.group = group
+        self.step = call_level
+
+    def __call__(self, *args, **kwargs):
+        """For interpreters that do not call `step` themselves."""
+        if args and recording and not here().busy[self.group]:
+            return self.outermost(*args, **kwargs)
+        return self.original(*args, **kwargs)
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __reduce__(self):
+        """Whoever sends a class to another process sends what it had there before."""
+        return _same, (self.original,)
+
+
+def _same(function):
+    return function
+
+
+cdef object call_level(object levels, PyObject **args, size_t count, PyObject *names):
+    global level_of
+    cdef Levels self = <Levels>levels
+    cdef PyObject *before = level_of
+    cdef Span span
+    if not recording or not count & COUNT_MASK:
+        return PyObject_Vectorcall(self.original, args, count, names)
+    if not here().busy[self.group]:
+        level_of = args[0]
+        try:
+            return PyObject_Vectorcall(self.outermost, args, count, names)
+        finally:
+            level_of = before
+    if level_of == args[0]:
+        return PyObject_Vectorcall(self.original, args, count, names)
+    span = new_span(find_label(type(<object>args[0]).__name__, None, KIND_LEVEL))
+    level_of = args[0]
+    open_span(span)
+    try:
+        return PyObject_Vectorcall(self.original, args, count, names)
+    finally:
+        close_span(span)
+        level_of = before
+
+
+rlprof_call_like_a_method(Levels)
+
 @cython.final
 cdef class Observed:
     """A function, and somebody who is told of each call's positional arguments and result.

@@ -106,6 +106,12 @@ cdef extern from *:
         PyType_Modified(t);
         return 1;
     }
+    static void rlprof_call_like_a_method(PyObject *type) {  /* `step` is the first field, and the object comes first */
+        PyTypeObject *t = (PyTypeObject *)type;
+        t->tp_vectorcall_offset = offsetof(rlprof_span, step);
+        t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+        PyType_Modified(t);
+    }
     static PyObject *rlprof_spare_span(PyObject *label) {  /* NULL, and no error, where there is none */
         rlprof_span *span;
         if (!rlprof_spare_count) return NULL;
@@ -139,6 +145,7 @@ cdef extern from *:
     bint recording "rlprof_on"
     object rlprof_function(int, object)
     bint rlprof_speed_up_spans(object)
+    void rlprof_call_like_a_method(object)
     PyObject *rlprof_spare_span(object) noexcept
     void rlprof_set_spans(object, object, object (*)(object, object))
     ctypedef struct PyThreadState:

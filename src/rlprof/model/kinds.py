@@ -14,6 +14,7 @@ ITERATION: Final = 5  # one turn of the training loop: structure, not work
 ROOT: Final = 6  # the root of a thread's tree: no span, so no cost
 PROBE: Final = 7  # put around a library's function from outside
 SITE: Final = 8  # put around a call that is counted by the place that makes it
+LEVEL: Final = 9  # put around a method inside another call of its kind, by the core itself
 
 #: The kinds of spans, each with a cost.
-KINDS: Final[tuple[int, ...]] = (WITH, FUNCTION, GENERATOR, COROUTINE, MEMORY, ITERATION, PROBE, SITE)
+KINDS: Final[tuple[int, ...]] = (WITH, FUNCTION, GENERATOR, COROUTINE, MEMORY, ITERATION, PROBE, SITE, LEVEL)

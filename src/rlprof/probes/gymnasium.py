@@ -19,36 +19,21 @@ LIBRARY: Final = "gymnasium"
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 _count = _core.infer_count
-_span = _core.span_of_kind
 
 #: Rewards of running episodes by environment. An id may come to mean another environment, which begins with a reset.
 _returns: dict[int, float] = {}
-#: The environment whose step is running, by id. A step that calls its base class's is still that environment's.
-_stepping = 0
 
 
 def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
-        global _stepping
-        if _is_busy(ENV):
-            outer = _stepping
-            if outer == id(self):
-                return original(self, action, *args, **kwargs)
-            _stepping = id(self)
-            try:
-                with _span(type(self).__name__, None, PROBE):
-                    return original(self, action, *args, **kwargs)
-            finally:
-                _stepping = outer
         loop.env_step()
-        _stepping = id(self)
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, action, *args, **kwargs)
         _count("env_steps")
         _note_episode(id(self), result)
         return result
 
-    return step
+    return _core.Levels(step, original, ENV)
 
 
 def _note_episode(env: int, result: Any) -> None:
@@ -77,26 +62,14 @@ def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _timed_vector_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, actions: Any, *args: Any, **kwargs: Any) -> Any:
-        global _stepping
-        if _is_busy(ENV):
-            outer = _stepping
-            if outer == id(self):
-                return original(self, actions, *args, **kwargs)
-            _stepping = id(self)
-            try:
-                with _span(type(self).__name__, None, PROBE):
-                    return original(self, actions, *args, **kwargs)
-            finally:
-                _stepping = outer
         loop.env_step()
-        _stepping = id(self)
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, actions, *args, **kwargs)
         _count("env_steps", self.num_envs)
         _note_vector_episodes(result)
         return result
 
-    return step
+    return _core.Levels(step, original, ENV)
 
 
 def _note_vector_episodes(result: Any) -> None:

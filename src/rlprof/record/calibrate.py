@@ -228,6 +228,23 @@ def _calls_on(it: _Plain) -> Loop:
     return loop
 
 
+class _Level(_Plain):
+    """One whose method is a level inside another call, as environments inside wrappers are."""
+
+
+_Level.piece = _core.Levels(_Plain.piece, _Plain.piece, _GROUP)  # type: ignore[method-assign,assignment]
+
+
+def _levels(turns: int) -> None:
+    first, second = _Level(), _Level()
+    with _core.guarded_span("(calibration a)", None, kinds.PROBE, _GROUP):
+        for _ in range(turns):
+            first.piece()
+            second.piece()
+            first.piece()
+            second.piece()
+
+
 _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.WITH: (_bare_turns, _with_turns),
     kinds.FUNCTION: (_plain_calls, _timed_calls),
@@ -235,4 +252,5 @@ _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.COROUTINE: (_awaits(_pause), _awaits(_timed_pause)),
     kinds.PROBE: (_unprobed_calls, _probed_calls),
     kinds.SITE: (_calls_on(_Plain()), _calls_on(_Counted())),
+    kinds.LEVEL: (_calls_on(_Plain()), _levels),
 }
