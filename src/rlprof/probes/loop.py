@@ -53,7 +53,8 @@ class Loop(threading.local):
 
     def acts(self, site: Site) -> bool:
         """Whether forwards with gradients from this place have turned out to be acting."""
-        return site in self._acting_sites
+        # Most programs have no such place, and hashing code takes as long as half a span.
+        return bool(self._acting_sites) and site in self._acting_sites
 
     def begin_loss(self, site: Site | None) -> None:
         """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
