@@ -3,9 +3,9 @@
 A machine that is shared with others changes its speed by a tenth and more from one second to the next, and two
 processes of the same program can differ by as much for as long as they live. So each program runs bare and recorded in
 turns of half a second inside one process. In bare turns the recording is disabled and the libraries are put back as
-they were; in the others sampler, memory, writer and probes are on, as by default. All of it is done in several processes,
-and the pairs of all of them are put together. Starting Python, importing torch, beginning a recording and printing a
-report are no training and not part of a turn.
+they were; in the others sampler, memory, writer and probes are on, as by default. All of it is done in several
+processes, and the pairs of all of them are put together. Starting Python, importing torch, beginning a recording and
+printing a report are no training and not part of a turn.
 
 The corrected time is the recorded one less the overhead which the report of the same process gives.
 """

@@ -12,22 +12,24 @@ cdef PyObject *level_of = NULL  # the object whose method runs: one that calls i
 
 @cython.final
 cdef class Levels:
-    """A method of which the outermost call of a group goes to a function of its own, and those inside, on other objects,
-    become spans named by class: environments wrap environments, many deep, and step a million times.
+    """A method of which the outermost call of a group goes to a function of its own. Those inside, on other objects, become
+    spans named by class if they are to be `named`: environments wrap environments, many deep, and step a million times.
     """
 
     cdef span_step step  # what the interpreter calls; the first field, as in rlprof_span
     cdef object outermost
     cdef object original
     cdef uint32_t group
+    cdef bint named
     cdef dict __dict__
 
-    def __init__(self, outermost, original, uint32_t group):
+    def __init__(self, outermost, original, uint32_t group, bint named=True):
         if group >= MAX_GROUPS:
             raise ValueError(group)
         self.outermost = outermost
         self.original = original
         self.group = group
+        self.named = named
         self.step = call_level
 
     def __call__(self, *args, **kwargs):
@@ -37,7 +39,9 @@ cdef class Levels:
         return self.original(*args, **kwargs)
 
     def __get__(self, instance, owner):
-        return self if instance is None else PyMethod_New(self, instance)
+        if instance is None:
+            return self if self.named else self.original
+        return PyMethod_New(self if self.named else self.original, instance)
 
     def __reduce__(self):
         """Whoever sends a class to another process sends what it had there before."""
@@ -61,7 +65,7 @@ cdef object call_level(object levels, PyObject **args, size_t count, PyObject *n
             return PyObject_Vectorcall(self.outermost, args, count, names)
         finally:
             level_of = before
-    if level_of == args[0]:
+    if not self.named or level_of == args[0]:
         return PyObject_Vectorcall(self.original, args, count, names)
     span = new_span(find_label(type(<object>args[0]).__name__, None, KIND_LEVEL))
     level_of = args[0]

@@ -40,7 +40,7 @@ def timed_forward(
                 return original(*args, **kwargs)
 
         leave_alone(call.__code__)
-        return call
+        return _core.Levels(call, original, FORWARD, False)
 
     return wrap
 
