@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from rlprof.probes.patching import Patches, Wrap
+from rlprof.probes.patching import PLAIN, Patches, Wrap
 
 is_compiling: Callable[[], bool] = bool  # false, until torch is there to be asked
 
@@ -31,10 +31,11 @@ def outside_compiler(wrap: Wrap) -> Wrap:
 
     def careful(original: Callable[..., Any]) -> Callable[..., Any]:
         watched = wrap(original)
+        plain = getattr(original, PLAIN, original)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if compiling():
-                return original(*args, **kwargs)
+                return plain(*args, **kwargs)
             return watched(*args, **kwargs)
 
         return call

@@ -13,6 +13,7 @@ from rlprof.probes.copies import replace_copies
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 ORIGINAL = "__rlprof_original__"  # the attribute of a replacement that says what it replaced
+PLAIN = "__rlprof_plain__"  # of a function that asks for an inherited method anew: the method without any of ours
 _order = count()
 
 _Replaced = tuple[int, Any, str, Any, Any]  # when, owner, name, original, ours
@@ -54,8 +55,10 @@ class Patches:
         def base(self: Any, *args: Any, **kwargs: Any) -> Any:
             return getattr(super(owner, self), name)(*args, **kwargs)  # asked for anew: bases are patched, too
 
+        plain = getattr(owner, name)
+        setattr(base, PLAIN, plain)
         ours = wrap(base)
-        functools.update_wrapper(ours, getattr(owner, name))
+        functools.update_wrapper(ours, plain)
         setattr(ours, ORIGINAL, None)
         setattr(owner, name, ours)
         self._undo.append((next(_order), owner, name, None, ours))
