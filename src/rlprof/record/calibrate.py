@@ -232,7 +232,7 @@ class _Level(_Plain):
     """One whose method is a level inside another call, as environments inside wrappers are."""
 
 
-_Level.piece = _core.Levels(_Plain.piece, _Plain.piece, _GROUP)  # type: ignore[method-assign,assignment]
+_Level.piece = _core.Levels(_Plain.piece, _Plain.piece, _GROUP)  # type: ignore[method-assign]
 
 
 def _levels(turns: int) -> None:
