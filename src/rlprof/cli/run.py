@@ -56,7 +56,7 @@ class _RunCommand(click.Command):
 @click.option("-o", "--out", type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}/NAME-DATE].")
 @click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
 @click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
-@click.option("--probes/--no-probes", default=True, help="Look into gymnasium, torch and Stable-Baselines3 [on].")
+@click.option("--probes/--no-probes", default=True, help="Look into the libraries the program uses [on].")
 @click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
