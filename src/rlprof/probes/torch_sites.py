@@ -16,7 +16,7 @@ from rlprof import _core
 from rlprof.model.kinds import SITE
 from rlprof.probes.patching import ORIGINAL, Patches
 from rlprof.probes.uncompiled import leave_alone
-from rlprof.record.sites import OWN_FOLDER, Call, Disguised, Sites, Tensors, counted_method
+from rlprof.record.sites import OWN_FOLDER, Call, Sites, Tensors, counted_method, disguised
 
 LIBRARY: Final = "torch's call sites"
 
@@ -90,7 +90,7 @@ class _Moves:
         return device
 
 
-def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tensors: Tensors) -> Disguised:
+def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tensors: Tensors) -> _core.Disguised:
     """Most calls ask for what the tensor is already: these are found out first and cost least."""
     call = Call(sites, ".to()", original)
     is_traced, is_overridden = tensors.is_traced, tensors.is_overridden
@@ -115,7 +115,7 @@ def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tenso
         with _span(name, phase, SITE):
             return run(self, *args, **kwargs)
 
-    return Disguised(original, to, sites)
+    return disguised(original, to, sites)
 
 
 def _counted_from_list(
@@ -147,7 +147,7 @@ def _counted_from_list(
     return wrap
 
 
-def _put(owner: type, name: str, ours: Disguised, patches: Patches) -> None:
+def _put(owner: type, name: str, ours: _core.Disguised, patches: Patches) -> None:
     """Give a class a method, over one that it inherits or has."""
     before = vars(owner).get(name)
     setattr(owner, name, ours)

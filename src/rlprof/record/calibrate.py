@@ -212,7 +212,7 @@ class _Counted(_Plain):
     """One that is counted by place, as tensors' methods are."""
 
 
-_Counted.piece = counted_method(  # type: ignore[method-assign,assignment]
+_Counted.piece = counted_method(  # type: ignore[method-assign]
     Sites(), "(calibration)", _Plain.piece, "transfer.sync", Tensors(_never, _never, contextlib.nullcontext)
 )
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import CodeType, FrameType, FunctionType, MethodType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from rlprof import _core
@@ -48,7 +48,6 @@ class Sites:
             Call.find,
             Call._standing_at,
             short_path,
-            Disguised.__get__,
             Tensors.is_on_cpu,
         ):
             self.made(part.__code__)
@@ -105,21 +104,10 @@ class Call:
         return FunctionType(standing, frame.f_globals, code.co_name, None, made.__closure__)
 
 
-class Disguised:
-    """A method that an object finds as ours and a class as the original.
-
-    Programs look up `torch.Tensor.item` and compare it with the function they are asked to override.
-    """
-
-    __slots__ = ("_original", "_ours")
-
-    def __init__(self, original: Function, ours: Function, sites: Sites) -> None:
-        self._original = original
-        self._ours = ours
-        sites.made(ours.__code__)
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self._original if instance is None else MethodType(self._ours, instance)
+def disguised(original: Function, ours: Function, sites: Sites) -> _core.Disguised:
+    """A method that objects find as ours and classes as the original."""
+    sites.made(ours.__code__)
+    return _core.Disguised(original, ours)
 
 
 @dataclass(frozen=True)
@@ -136,7 +124,7 @@ class Tensors:
             return bool(tensor.is_cpu)
 
 
-def counted_method(sites: Sites, what: str, original: Function, phase_away: str, tensors: Tensors) -> Disguised:
+def counted_method(sites: Sites, what: str, original: Function, phase_away: str, tensors: Tensors) -> _core.Disguised:
     """A tensor's method, counted by place; `phase_away` is for tensors that are not the CPU's."""
     is_traced, is_overridden, is_on_cpu = tensors.is_traced, tensors.is_overridden, tensors.is_on_cpu
     call = Call(sites, what, original, "it")
@@ -158,7 +146,7 @@ def counted_method(sites: Sites, what: str, original: Function, phase_away: str,
                 return original(self, *args, **kwargs)
             return run(self)
 
-    return Disguised(original, counted, sites)
+    return disguised(original, counted, sites)
 
 
 def short_path(file: str) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from rlprof.record.sites import MOST_KNOWN, MOST_SITES, Call, Disguised, Sites, Tensors, counted_method, short_path
+from rlprof import _core
+from rlprof.record.sites import MOST_KNOWN, MOST_SITES, Call, Sites, Tensors, counted_method, short_path
 
 
 def frame_at(file: str, line: int) -> FrameType:
@@ -83,6 +84,6 @@ def test_an_object_finds_the_counted_method_and_a_class_the_original() -> None:
     plain = Tensors(lambda: False, lambda it: False, contextlib.nullcontext)
     Counted.item = ours = counted_method(Sites(), "f", Value.item, "transfer.sync", plain)  # type: ignore[method-assign,assignment]
     value = Counted()
-    assert isinstance(ours, Disguised)
+    assert isinstance(ours, _core.Disguised)
     assert Counted.item is Value.item
     assert (value.item(), value.item(1)) == ((value,), (value, 1))
