@@ -652,7 +652,7 @@ def test_an_object_that_names_a_span_is_not_kept_alive(core: None) -> None:
     assert gone() is None
 
 
-@pytest.mark.parametrize("group", [16, 1000])
+@pytest.mark.parametrize("group", [32, 1000])
 def test_a_group_that_does_not_exist_is_refused(core: None, group: int) -> None:
     with pytest.raises(ValueError, match=str(group)):
         _core.guarded_span("a", None, 0, group)
