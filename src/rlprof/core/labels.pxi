@@ -66,18 +66,10 @@ cdef Label find_label_slowly(object name, object phase, uint32_t kind):
     return label
 
 
-cdef struct Remembered:
-    PyObject *name
-    PyObject *phase
-    PyObject *label
-
-cdef Remembered remembered[256]
-
-
 cdef inline Label label_at_site(object name, object phase):
     """The label of a `with profile(...)`. A call site passes the same objects each time, so their addresses find it
     without hashing; the table holds references, so no address in it can come to mean something else."""
-    cdef Remembered *slot = &remembered[(<size_t><void *>name >> 4) & 255]
+    cdef Remembered *slot = rlprof_site_of(name)
     if slot.name == <PyObject *>name and slot.phase == <PyObject *>phase:
         return <Label>slot.label
     return remember(slot, name, phase)

@@ -62,26 +62,6 @@ cdef extern from *:
     static inline int rlprof_octave(unsigned long long x) { int n = 0; while (x >>= 1) n++; return n; }
     #endif
 
-    /* Off, a span must cost next to nothing, so the first look is taken before any argument is parsed, and the functions
-       that stand for entry and exit take whatever comes: they are not bound, and an ExitStack passes the span too. */
-    static int rlprof_on = 0;
-    static PyObject *rlprof_off_span = NULL;
-    static PyObject *rlprof_recorded_span = NULL;
-    static PyObject *(*rlprof_span_at_site)(PyObject *name, PyObject *phase) = NULL;
-    static PyObject *rlprof_phase_word = NULL;
-    static PyObject *rlprof_profile(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
-        if (!rlprof_on) { Py_INCREF(rlprof_off_span); return rlprof_off_span; }
-        if (n == 1) {  /* the two forms that programs use, without parsing */
-            if (names == NULL) return rlprof_span_at_site(args[0], Py_None);
-            if (PyTuple_GET_SIZE(names) == 1 && PyTuple_GET_ITEM(names, 0) == rlprof_phase_word)
-                return rlprof_span_at_site(args[0], args[1]);
-        }
-        return PyObject_Vectorcall(rlprof_recorded_span, args, n, names);
-    }
-    static PyObject *rlprof_off_enter(PyObject *self, PyObject *const *args, Py_ssize_t n) {
-        Py_INCREF(rlprof_off_span); return rlprof_off_span;
-    }
-    static PyObject *rlprof_off_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) { Py_RETURN_NONE; }
     /* Spans are made and thrown away all the time. The interpreter calls one without a tuple around its arguments (each
        carries the function to call), and one that is thrown away closed is kept for the next, its label with it. */
     typedef struct { PyObject_HEAD void *step; PyObject *label; uint32_t opened; uint32_t group; } rlprof_span;
@@ -122,8 +102,57 @@ cdef extern from *:
             span->label = label;
             Py_DECREF(before);
         }
+    #ifdef Py_DEBUG
         return PyObject_Init((PyObject *)span, rlprof_span_type);
+    #else
+        Py_SET_REFCNT((PyObject *)span, 1);
+        return (PyObject *)span;
+    #endif
     }
+    /* What a `with profile(...)` asked for last: a call site passes the same objects each time. */
+    typedef struct { PyObject *name; PyObject *phase; PyObject *label; } rlprof_site;
+    static rlprof_site rlprof_sites[256];
+    static inline rlprof_site *rlprof_site_of(PyObject *name) { return &rlprof_sites[((size_t)name >> 4) & 255]; }
+    static inline PyObject *rlprof_quick_span(PyObject *name, PyObject *phase) {
+        rlprof_site *site = rlprof_site_of(name);
+        return site->name == name && site->phase == phase ? rlprof_spare_span(site->label) : NULL;
+    }
+    /* `with` asks a span for its two methods: each is the span itself. */
+    static descrgetfunc rlprof_find_step = NULL;
+    static PyObject *rlprof_itself(PyObject *descriptor, PyObject *span, PyObject *type) {
+        if (span == NULL || span == Py_None) return rlprof_find_step(descriptor, span, type);
+        Py_INCREF(span);
+        return span;
+    }
+    static void rlprof_find_quickly(PyObject *type) {
+        rlprof_find_step = ((PyTypeObject *)type)->tp_descr_get;
+        ((PyTypeObject *)type)->tp_descr_get = rlprof_itself;
+        PyType_Modified((PyTypeObject *)type);
+    }
+    /* Off, a span must cost next to nothing, so the first look is taken before any argument is parsed, and the functions
+       that stand for entry and exit take whatever comes: they are not bound, and an ExitStack passes the span too. */
+    static int rlprof_on = 0;
+    static PyObject *rlprof_off_span = NULL;
+    static PyObject *rlprof_recorded_span = NULL;
+    static PyObject *(*rlprof_span_at_site)(PyObject *name, PyObject *phase) = NULL;
+    static PyObject *rlprof_phase_word = NULL;
+    static PyObject *rlprof_profile(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+        if (!rlprof_on) { Py_INCREF(rlprof_off_span); return rlprof_off_span; }
+        if (n == 1) {  /* the two forms that programs use, without parsing */
+            PyObject *phase = NULL, *span;
+            if (names == NULL) phase = Py_None;
+            else if (PyTuple_GET_SIZE(names) == 1 && PyTuple_GET_ITEM(names, 0) == rlprof_phase_word) phase = args[1];
+            if (phase != NULL) {
+                span = rlprof_quick_span(args[0], phase);
+                return span != NULL ? span : rlprof_span_at_site(args[0], phase);
+            }
+        }
+        return PyObject_Vectorcall(rlprof_recorded_span, args, n, names);
+    }
+    static PyObject *rlprof_off_enter(PyObject *self, PyObject *const *args, Py_ssize_t n) {
+        Py_INCREF(rlprof_off_span); return rlprof_off_span;
+    }
+    static PyObject *rlprof_off_exit(PyObject *self, PyObject *const *args, Py_ssize_t n) { Py_RETURN_NONE; }
     static PyMethodDef rlprof_functions[] = {
         {"profile", (PyCFunction)(void *)rlprof_profile, METH_FASTCALL | METH_KEYWORDS,
          "profile(name, *, phase=None, track_memory=False)\\n--\\n\\n"
@@ -146,7 +175,14 @@ cdef extern from *:
     object rlprof_function(int, object)
     bint rlprof_speed_up_spans(object)
     void rlprof_call_like_a_method(object)
+    void rlprof_find_quickly(object)
     PyObject *rlprof_spare_span(object) noexcept
+    ctypedef struct Remembered "rlprof_site":
+        PyObject *name
+        PyObject *phase
+        PyObject *label
+    Remembered remembered "rlprof_sites"[256]
+    Remembered *rlprof_site_of(object) noexcept
     void rlprof_set_spans(object, object, object (*)(object, object))
     ctypedef struct PyThreadState:
         pass
