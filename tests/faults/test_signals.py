@@ -265,3 +265,31 @@ def test_a_program_stopped_and_continued_by_its_terminal_goes_on(tmp_path: Path)
     assert recorded.code == bare.code == 0
     assert recorded.out == bare.out
     assert calls(read_report(target), "work") == 40
+
+
+def test_a_signal_that_comes_while_rlprof_is_busy_reaches_the_program_afterwards(tmp_path: Path) -> None:
+    """Between two waits rlprof may be printing a summary: a signal that it is not waiting for must not end it."""
+    script = write_program(
+        tmp_path,
+        """
+        import os, signal, sys
+        from rlprof.cli.supervise import supervise
+
+        PROGRAM = '''
+        import os, signal, time
+        signal.signal(signal.SIGUSR1, lambda *_: os._exit(7))
+        open("ready", "w").close()
+        time.sleep(30)
+        '''
+        sent = []
+
+        def busy():
+            if os.path.exists("ready") and not sent:
+                sent.append(True)
+                os.kill(os.getpid(), signal.SIGUSR1)
+
+        print(supervise([sys.executable, "-c", PROGRAM], dict(os.environ), busy, 0.05))
+        """,
+    )
+    done = subprocess.run(bare_command(script), cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
+    assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
