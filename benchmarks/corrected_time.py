@@ -114,10 +114,10 @@ def check(result: Result, program: Program, turns: Turns) -> None:
 
 def main() -> int:
     parser: argparse.ArgumentParser = argument_parser(__doc__)
-    parser.add_argument("--processes", type=int, help="how many processes run each program (5; quick: 1)")
+    parser.add_argument("--processes", type=int, help="how many processes run each program (4; quick: 1)")
     parser.add_argument("--rounds", type=int, help="pairs in each process (40; quick: 15)")
     args = parser.parse_args()
-    processes = args.processes or (1 if args.quick else 5)
+    processes = args.processes or (1 if args.quick else 4)
     rounds = args.rounds or (15 if args.quick else 40)
     result = new_result("Corrected against bare time", args)
     rows, data = [], {}
