@@ -295,3 +295,19 @@ def test_a_signal_that_comes_while_rlprof_is_busy_reaches_the_program_afterwards
         bare_command(script), cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE, check=False
     )
     assert (done.returncode, done.stdout) == (0, "7\n"), done.stderr
+
+
+def test_a_ctrl_c_after_the_program_ended_does_not_stop_rlprof_from_finishing(tmp_path: Path) -> None:
+    script = write_program(
+        tmp_path,
+        """
+        import os, signal, sys
+        from rlprof.cli.supervise import supervise
+
+        code = supervise([sys.executable, "-c", "raise SystemExit(3)"], dict(os.environ), None, 1.0)
+        os.kill(os.getpid(), signal.SIGINT)
+        print("finished", code)
+        """,
+    )
+    done = subprocess.run(bare_command(script), capture_output=True, text=True, timeout=DEADLINE, check=False)
+    assert (done.returncode, done.stdout) == (0, "finished 3\n"), done.stderr
