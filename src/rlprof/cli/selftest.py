@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -25,11 +25,14 @@ from rlprof.profiler import get_profiler
 from rlprof.record.memory import PeakReader
 from rlprof.recording import open_recording
 
+TRIES: Final = 3
+
 
 class Check(NamedTuple):
     promise: str
     holds: bool
     seen: str
+    may_be_disturbed: bool = False  # the system may run something else between our clock read and the program's
 
 
 @click.command()
@@ -46,7 +49,7 @@ def selftest(keep: bool) -> None:
     folder = Path(tempfile.mkdtemp(prefix="rlprof-selftest-"))
     try:
         click.echo("Recording a small program of known timings …")
-        checks = list(_run_checks(folder))
+        checks = _checks_of_a_quiet_moment(folder)
         _print_checks(checks)
         _print_cost()
         _print_available()
@@ -60,8 +63,18 @@ def selftest(keep: bool) -> None:
     sys.exit(1 if failed else 0)
 
 
-def _run_checks(folder: Path) -> Iterator[Check]:
-    target = folder / "selftest.rlprof"
+def _checks_of_a_quiet_moment(folder: Path) -> list[Check]:
+    """A fault of ours is there every time; what another program disturbs is not, so it is worth another try."""
+    for number in range(1, TRIES + 1):
+        checks = list(_run_checks(folder / f"selftest-{number}.rlprof"))
+        disturbed = [check for check in checks if not check.holds and check.may_be_disturbed]
+        if not disturbed or number == TRIES:
+            break
+        click.echo(f"{disturbed[0].promise}: not to 2% ({disturbed[0].seen}). Once more, the machine may be busy …")
+    return checks
+
+
+def _run_checks(target: Path) -> Iterator[Check]:
     words = ["-m", "rlprof", "run", "--quiet", "--out", str(target), str(Path(program.__file__))]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=120)
     yield Check("the program runs under rlprof", done.returncode == 0, f"exit code {done.returncode}")
@@ -86,7 +99,8 @@ def _check_report(report: Report, timed: dict[str, float]) -> Iterator[Check]:
     for name, seconds in timed.items():
         found = sum(o.total_seconds for o in report.operations if o.path[-1] == name)
         error = found / seconds - 1
-        yield Check(f"time in {name!r} agrees with the program's own timer", abs(error) <= 0.02, f"{error:+.2%}")
+        promise = f"time in {name!r} agrees with the program's own timer"
+        yield Check(promise, abs(error) <= 0.02, f"{error:+.2%}", may_be_disturbed=True)
     steps = program.ITERATIONS * program.STEPS
     yield Check("env steps are counted", report.throughput.env_steps == steps, f"{report.throughput.env_steps}")
     calls = sum(o.calls for o in report.operations if o.path[-1] == "child_work")
