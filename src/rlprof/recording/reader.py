@@ -15,6 +15,7 @@ from typing import Any, Final
 from rlprof.model.errors import EmptyRecording, NotARecording, RlprofError
 from rlprof.model.recording import Process, RecordedWarning, Recording
 from rlprof.recording import schema
+from rlprof.recording.connections import SelfClosing
 from rlprof.recording.liveness import settled_status
 from rlprof.recording.notes import UNREADABLE, no_readable_part, silent_processes, unmerged, unreadable_part
 from rlprof.recording.place import find, list_parts, target_of
@@ -126,7 +127,8 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
         raise NotARecording(f"{path} is empty")
     if head != _MAGIC:
         raise NotARecording(f"{path} is not a recording of rlprof (it is no SQLite file)")
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=SelfClosing)
     set_limit: Any = getattr(connection, "setlimit", None)  # from Python 3.11 on
     if set_limit is not None:
         set_limit(0, _MOST_BYTES)  # 0 is SQLITE_LIMIT_LENGTH
@@ -140,7 +142,7 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
 
 def _copy_of(path: Path) -> sqlite3.Connection:
     """A read-only directory cannot hold the files that a reader of a journalled database shares with its writer."""
-    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    copy = sqlite3.connect(":memory:", check_same_thread=False, factory=SelfClosing)
     with tempfile.TemporaryDirectory(prefix="rlprof-") as folder:
         for file in (path, path.with_name(f"{path.name}-wal")):
             if file.exists():
@@ -152,7 +154,7 @@ def _copy_of(path: Path) -> sqlite3.Connection:
 
 def _migrated_copy(connection: sqlite3.Connection, version: int) -> sqlite3.Connection:
     """An older file is brought up to date in memory; the file itself stays as it is."""
-    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    copy = sqlite3.connect(":memory:", check_same_thread=False, factory=SelfClosing)
     copy.row_factory = sqlite3.Row
     connection.backup(copy)
     connection.close()

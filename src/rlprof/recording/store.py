@@ -13,6 +13,7 @@ from typing import Any, Final
 from rlprof.recording import columns as packed
 from rlprof.recording import schema
 from rlprof.recording.columns import Columns
+from rlprof.recording.connections import SelfClosing
 
 #: Small chunks are joined into one after this many flushes, so that reading an hour takes hundreds of blobs, not
 #: hundred thousands.
@@ -198,7 +199,7 @@ class PartStore:
 
     def snapshot(self) -> sqlite3.Connection:
         """A copy in memory that a reader may keep while writing goes on."""
-        copy = sqlite3.connect(":memory:", check_same_thread=False)
+        copy = sqlite3.connect(":memory:", check_same_thread=False, factory=SelfClosing)
         self._connection.backup(copy)
         return copy
 
