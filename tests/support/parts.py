@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -127,9 +128,8 @@ def codes(warnings: Sequence[RecordedWarning]) -> list[str]:
 
 def change(path: Path, *statements: str) -> None:
     """Alter a database behind rlprof's back."""
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA synchronous = OFF")
-    with connection:
-        for statement in statements:
-            connection.execute(statement)
-    connection.close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        with connection:
+            for statement in statements:
+                connection.execute(statement)
