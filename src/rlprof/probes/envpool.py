@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.counting import count_from
 from rlprof.probes.groups import ENV, EVALUATE, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -35,15 +36,19 @@ def _timed_receive(original: Callable[..., Any]) -> Callable[..., Any]:
         with _span("env.wait", "env.wait", PROBE):
             result = original(*args, **kwargs)
         if not _is_busy(RESET) and not _is_busy(EVALUATE):
-            reward = getattr(result, "reward", None)  # of dm_env's form, else gym's
-            _core.infer_count("env_steps", len(result[1] if reward is None else reward))
-            if len(result) == 5:
-                ended = int((result[2] | result[3]).sum())
-                if ended:
-                    _core.infer_count("episodes", ended)
+            count_from(LIBRARY, _count_steps, result)
         return result
 
     return recv
+
+
+def _count_steps(result: Any) -> None:
+    reward = getattr(result, "reward", None)  # of dm_env's form, else gym's
+    _core.infer_count("env_steps", len(result[1] if reward is None else reward))
+    if len(result) == 5:
+        ended = int((result[2] | result[3]).sum())
+        if ended:
+            _core.infer_count("episodes", ended)
 
 
 def install(module: ModuleType, patches: Patches) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.counting import count_from
 from rlprof.probes.groups import BUFFER, EVALUATE, FORWARD, TRAIN, WEIGHTS
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -27,10 +28,14 @@ def _sampling(original: Callable[..., Any]) -> Callable[..., Any]:
         with _core.span_of_kind("collect", "env.wait", PROBE):
             result = original(*args, worker_set=worker_set, **kwargs)
         if kwargs.get("_return_metrics") and not _core.is_busy(EVALUATE):
-            _core.infer_count("env_steps", sum(int(found.get("num_env_steps_sampled", 0)) for found in result[1]))
+            count_from(LIBRARY, _count_steps, result)
         return result
 
     return sample
+
+
+def _count_steps(result: Any) -> None:
+    _core.infer_count("env_steps", sum(int(found.get("num_env_steps_sampled", 0)) for found in result[1]))
 
 
 def install_sampling(module: ModuleType, patches: Patches) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.counting import count_from
 from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -39,12 +40,16 @@ def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
             result = original(self, actions)
         if not _is_busy(EVALUATE):
             _core.infer_count("env_steps", self.num_envs)
-            ended = int(result[2].sum())
-            if ended:
-                _core.infer_count("episodes", ended)
+            count_from(LIBRARY, _count_episodes, result)
         return result
 
     return step
+
+
+def _count_episodes(result: Any) -> None:
+    ended = int(result[2].sum())
+    if ended:
+        _core.infer_count("episodes", ended)
 
 
 def _learning_forward(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.counting import count_from
 from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, LOG, RESET, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -31,7 +32,7 @@ def _timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
             result = original(self, *args, **kwargs)
         if not _is_busy(EVALUATE):
             _core.infer_count("env_steps", self.num_envs)
-            _note_episodes(result)
+            count_from(LIBRARY, _note_episodes, result)
         return result
 
     return step

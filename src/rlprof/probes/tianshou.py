@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.counting import count_from
 from rlprof.probes.groups import BUFFER, ENV, EVALUATE, FORWARD, LOG, RESET, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -30,14 +31,18 @@ def _timed_vector_step(original: Callable[..., Any]) -> Callable[..., Any]:
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, *args, **kwargs)
         if not _is_busy(EVALUATE):
-            _, rewards, terminated, truncated, _ = result
-            _core.infer_count("env_steps", len(rewards))
-            ended = int((terminated | truncated).sum())
-            if ended:
-                _core.infer_count("episodes", ended)
+            count_from(LIBRARY, _count_steps, result)
         return result
 
     return step
+
+
+def _count_steps(result: Any) -> None:
+    _, rewards, terminated, truncated, _ = result
+    _core.infer_count("env_steps", len(rewards))
+    ended = int((terminated | truncated).sum())
+    if ended:
+        _core.infer_count("episodes", ended)
 
 
 def install_envs(module: ModuleType, patches: Patches) -> None:

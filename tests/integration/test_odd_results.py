@@ -1,0 +1,34 @@
+"""A library's call that returns what nobody foresaw: the program gets it as it is, and hears of nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.programs import run_bare, run_recorded, write_program
+
+
+def test_a_vector_env_whose_flags_are_a_list_works_as_before(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3")
+    script = write_program(
+        tmp_path,
+        """
+        from stable_baselines3.common.vec_env import DummyVecEnv
+        import gymnasium
+
+        class Lists(DummyVecEnv):
+            def step_wait(self):
+                observations, rewards, dones, infos = super().step_wait()
+                return observations, rewards, dones.tolist(), infos
+
+        env = Lists([lambda: gymnasium.make("CartPole-v1")] * 2)
+        env.reset()
+        for _ in range(5):
+            print(env.step([0, 1])[2])
+        """,
+    )
+    recorded = run_recorded(script)
+    assert (recorded.code, recorded.out) == (0, run_bare(script).out), recorded.err
+    assert sum("not all counted" in line for line in recorded.own_lines) == 1
+    assert recorded.report()["throughput"]["env_steps"] == 10
