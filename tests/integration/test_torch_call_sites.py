@@ -101,7 +101,7 @@ def test_a_call_has_the_phase_of_what_is_around_it_unless_a_device_has_to_be_ask
 
 
 HARMLESS = """
-    import copy, inspect, pickle, warnings
+    import copy, gc, inspect, pickle, warnings
     import numpy as np
     import torch
     from torch import nn
@@ -170,6 +170,8 @@ HARMLESS = """
 
     def broken(x):
         if x.sum() > 1:
+            gc.collect()
+            torch.ones(3, requires_grad=True).sum().backward()
             return x + x.sum().item() + torch.tensor([1.0])
         return x
 

@@ -17,7 +17,6 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.patching import Patches
-from rlprof.probes.uncompiled import leave_alone
 from rlprof.record.wrap import timed
 
 LIBRARY: Final = "record_function, nvtx and timeit"
@@ -75,7 +74,6 @@ def follow_manager(owner: type, name_of: Callable[[Any], str], patches: Patches,
                 entered.enter(self, name_of(self))
             return result
 
-        leave_alone(enter.__code__)
         return enter
 
     def wrap_exit(original: Function) -> Function:
@@ -83,7 +81,6 @@ def follow_manager(owner: type, name_of: Callable[[Any], str], patches: Patches,
             entered.leave(self)
             return original(self, *args, **kwargs)
 
-        leave_alone(leave.__code__)
         return leave
 
     if not (patches.method(owner, "__enter__", wrap_enter) and patches.method(owner, "__exit__", wrap_exit)):

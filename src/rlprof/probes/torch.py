@@ -12,7 +12,6 @@ from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import CHECKPOINT, EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
-from rlprof.probes.uncompiled import leave_alone
 from rlprof.record.wrap import outermost, timed
 
 LIBRARY: Final = "torch"
@@ -39,7 +38,6 @@ def timed_forward(
             with _guarded_span("forward", _phase_without_gradients(), PROBE, FORWARD):
                 return original(*args, **kwargs)
 
-        leave_alone(call.__code__)
         return _core.Levels(call, original, FORWARD, False)
 
     return wrap

@@ -11,7 +11,6 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.patching import Patches
-from rlprof.probes.uncompiled import leave_alone
 
 LIBRARY: Final = "torch's submodules"
 
@@ -45,11 +44,9 @@ class SubmoduleProbe:
                     return original(self, *args, **kwargs)
                 return split(original, self, args, kwargs)
 
-            leave_alone(call.__code__)
             return call
 
         split = self._call
-        leave_alone(SubmoduleProbe._call.__code__)
         return wrap
 
     def _call(self, original: Callable[..., Any], module: Any, args: Any, kwargs: Any) -> Any:

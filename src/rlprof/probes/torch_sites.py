@@ -16,7 +16,7 @@ from rlprof import _core
 from rlprof.model.kinds import SITE
 from rlprof.probes.patching import ORIGINAL, Patches
 from rlprof.probes.uncompiled import leave_alone
-from rlprof.record.sites import OWN_FOLDER, Call, Sites, Tensors, counted_method, disguised
+from rlprof.record.sites import OWN_FOLDER, Call, Sites, Tensors, counted_method
 
 LIBRARY: Final = "torch's call sites"
 
@@ -115,7 +115,7 @@ def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tenso
         with _span(name, phase, SITE):
             return run(self, *args, **kwargs)
 
-    return disguised(original, to, sites)
+    return _core.Disguised(original, to)
 
 
 def _counted_from_list(
@@ -141,7 +141,6 @@ def _counted_from_list(
             with _span(name, None, SITE):
                 return run(*args, **kwargs)
 
-        sites.made(build.__code__)
         return build
 
     return wrap
@@ -167,8 +166,6 @@ def install(module: ModuleType, patches: Patches) -> None:
     """`torch` is loaded."""
     torch: Any = module
     folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-    for part in (_Moves.is_there, _Moves.phase, _Moves._read, _Moves._parse):
-        leave_alone(part.__code__)
     sites = Sites(folder, OWN_FOLDER, "<eval_with_key>", made=leave_alone)
     # Outside of the compiler this one only says no, which is cheap.
     is_traced = getattr(torch.compiler, "is_dynamo_compiling", torch.compiler.is_compiling)

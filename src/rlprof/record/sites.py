@@ -39,18 +39,9 @@ class Sites:
 
     def __init__(self, *passed_over: str, made: Callable[[CodeType], Any] | None = None) -> None:
         self._passed_over = passed_over
-        self.made = made or _ignore  # told of every piece of code that is put in between
+        self.made = made or _ignore  # told of every piece of code that is made to be put in between
         self._names: set[str] = set()
         self._kept: list[CodeType] = []  # an address stands for a code object only as long as that is there
-        for part in (
-            Sites.name,
-            Sites.keep,
-            Call.find,
-            Call._standing_at,
-            short_path,
-            Tensors.is_on_cpu,
-        ):
-            self.made(part.__code__)
 
     def name(self, what: str, frame: FrameType) -> str | None:
         """What a call from this place is named; None where it is passed over."""
@@ -104,12 +95,6 @@ class Call:
         return FunctionType(standing, frame.f_globals, code.co_name, None, made.__closure__)
 
 
-def disguised(original: Function, ours: Function, sites: Sites) -> _core.Disguised:
-    """A method that objects find as ours and classes as the original."""
-    sites.made(ours.__code__)
-    return _core.Disguised(original, ours)
-
-
 @dataclass(frozen=True)
 class Tensors:
     """What is asked of the library whose tensors these are."""
@@ -146,7 +131,7 @@ def counted_method(sites: Sites, what: str, original: Function, phase_away: str,
                 return original(self, *args, **kwargs)
             return run(self)
 
-    return disguised(original, counted, sites)
+    return _core.Disguised(original, counted)
 
 
 def short_path(file: str) -> str:
