@@ -282,7 +282,7 @@ class ProcessWriter:
             limits = (mean // 2, mean * 3) if count else (None, None)
             rows.append((
                 identity, count, total, int(self._self[identity]), *limits, int(self._charged[identity]),
-                900_000_000, 5_000_000, False, None, columns.pack_histogram(_histogram(mean, count)),
+                900_000_000, 5_000_000, False, None, columns.pack_histogram(_histogram(mean, count)), 0,
             ))  # fmt: skip
         return rows
 

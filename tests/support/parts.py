@@ -73,8 +73,8 @@ def a_batch(seed: int = 0, uid: str = "11-aa", rows: int = 5, **process: Any) ->
             (3, None, 1, "", None, 6),
         ],
         stats=[
-            (0, 0, 0, 100 + seed, None, None, 4, None, None, 0, None, b""),
-            (2, 21, 900, 800, 5, 300, 0, 1 << 30, 1 << 20, 1, 0, packed),
+            (0, 0, 0, 100 + seed, None, None, 4, None, None, 0, None, b"", 0),
+            (2, 21, 900, 800, 5, 300, 0, 1 << 30, 1 << 20, 1, 0, packed, 4),
         ],
         open_spans=[(1, 1_500), (2, 8_500), (2, 8_600)],
         counters=[(0, "env_steps", 256.0 + seed, 8), (1, "updates", 3.0, 3)],

@@ -73,6 +73,7 @@ class SpanSpec:
     rss_exact: bool
     device_rise: int | None
     open_calls: int
+    untimed: int
 
     @property
     def total_ns(self) -> int:
@@ -92,10 +93,13 @@ def span(
     rss_exact: bool = False,
     device_rise: int | None = None,
     open_calls: int = 0,
+    untimed: int = 0,
 ) -> SpanSpec:
-    """One path: its calls, its own time over all of them, and what runs inside it."""
+    """One path: its timed calls, its own time over all of them, and what runs inside it."""
     own = round(self_seconds * SECOND) if self_ns is None else self_ns
-    return SpanSpec(name, children, count, own, phase, kind, charged_ns, rss_rise, rss_exact, device_rise, open_calls)
+    return SpanSpec(
+        name, children, count, own, phase, kind, charged_ns, rss_rise, rss_exact, device_rise, open_calls, untimed
+    )
 
 
 def iteration(*children: SpanSpec, count: int = 1, self_seconds: float = 0.0) -> SpanSpec:
@@ -182,7 +186,8 @@ class ProcessBuilder:
         closed = spec.total_ns - each * spec.open_calls if spec.count else 0
         mean = closed // spec.count if spec.count else None
         self.stats[number] = PathStats(
-            count=spec.count,
+            count=spec.count + spec.untimed,
+            untimed=spec.untimed,
             total_ns=closed,
             self_ns=spec.self_ns,
             min_ns=mean,

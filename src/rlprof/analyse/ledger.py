@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from rlprof.analyse.thinned import estimate_untimed
 from rlprof.analyse.tree import SpanTree, grow_tree, is_root, phases_of
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import SHARED_THREADS, Process, SpanCost, Thread
@@ -30,6 +31,8 @@ class Account:
     tree: SpanTree
     phases: Mapping[int, str]
     self_ns: Mapping[int, float]
+    calls: Mapping[int, float]  # by how much more often a path was called than its spans say; see analyse.thinned
+    times: Mapping[int, float]  # and by how much longer it took
     taken_ns: Mapping[int, float]
     lane: Thread | None
     lane_paths: tuple[int, ...]
@@ -52,11 +55,14 @@ def open_account(process: Process) -> Account:
     lane = find_lane(process)
     lane_paths = tuple(i for i in tree.order if lane is not None and process.paths[i].thread == lane.id)
     lane_raw = sum(raw[identity] for identity in lane_paths)
+    estimate = estimate_untimed(process, tree, {identity: raw[identity] - taken[identity] for identity in tree.order})
     return Account(
         process=process,
         tree=tree,
         phases=phases_of(process, tree),
-        self_ns={identity: raw[identity] - taken[identity] for identity in tree.order},
+        self_ns=estimate.self_ns,
+        calls=estimate.calls,
+        times=estimate.times,
         taken_ns=taken,
         lane=lane,
         lane_paths=lane_paths,
@@ -72,12 +78,12 @@ def nominal_cost(process: Process, tree: SpanTree) -> dict[int, float]:
     for identity in tree.order:
         stats = process.stats.get(identity)
         path = process.paths[identity]
-        own = 0.0 if stats is None or is_root(path) else stats.count * cost_of(process, path.kind).inside_ns
+        own = 0.0 if stats is None or is_root(path) else stats.timed * cost_of(process, path.kind).inside_ns
         nominal[identity] = own + (stats.charged_ns if stats is not None else 0)
     for identity, above in tree.parent.items():
         stats = process.stats.get(identity)
         if above is not None and stats is not None:
-            nominal[above] += stats.count * cost_of(process, process.paths[identity].kind).outside_ns
+            nominal[above] += stats.timed * cost_of(process, process.paths[identity].kind).outside_ns
     return nominal
 
 
@@ -132,7 +138,7 @@ def overhead_error_ns(account: Account) -> float:
     for identity in account.lane_paths:
         stats = process.stats.get(identity)
         if stats is not None:
-            error += stats.count * cost_of(process, process.paths[identity].kind).error_ns
+            error += stats.timed * cost_of(process, process.paths[identity].kind).error_ns
             # A helper takes time from the span only if the span's thread wanted the interpreter lock just then:
             # the true share lies between none and all of what was charged.
             error += stats.charged_ns / 2

@@ -7,7 +7,7 @@ from typing import Final
 
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, cost_of
 from rlprof.analyse.phases import calls_of
-from rlprof.analyse.tree import is_root, is_structure, names_of
+from rlprof.analyse.tree import is_root, is_structure, names_of, sum_beneath
 from rlprof.model.histogram import quantile
 from rlprof.model.recording import PathStats
 from rlprof.model.report import Operation
@@ -44,7 +44,7 @@ def operations_of(account: Account) -> tuple[Operation, ...]:
     """All operations of a process, those with the most time of their own first."""
     process = account.process
     names = names_of(process, account.tree)
-    below = taken_beneath(account)
+    below = sum_beneath(account.tree, account.taken_ns)  # rlprof's cost inside each path's inclusive time
     threads = {thread.id: thread.name for thread in process.threads}
     operations = [
         _operation(account, identity, names[identity], threads.get(process.paths[identity].thread, ""), below[identity])
@@ -54,24 +54,15 @@ def operations_of(account: Account) -> tuple[Operation, ...]:
     return tuple(sorted(operations, key=lambda operation: operation.self_seconds, reverse=True))
 
 
-def taken_beneath(account: Account) -> dict[int, float]:
-    """rlprof's cost inside each path's inclusive time: its own and that of all its descendants."""
-    taken = dict(account.taken_ns)
-    for identity in reversed(account.tree.order):
-        above = account.tree.parent[identity]
-        if above is not None:
-            taken[above] += taken[identity]
-    return taken
-
-
 def _operation(account: Account, identity: int, names: tuple[str, ...], thread: str, taken_ns: float) -> Operation:
     process = account.process
     stats = process.stats[identity]
     raw_total = stats.total_ns + sum(max(process.end_ns - since, 0) for since in stats.open_since_ns)
     self_ns = account.self_ns[identity]
-    total_ns = max(raw_total - taken_ns, self_ns)
+    corrected = raw_total - taken_ns  # of the calls that were timed
+    total_ns = max(corrected * account.times[identity], self_ns)
     calls = calls_of(account, identity)
-    scale = _scale(stats, cost_of(process, process.paths[identity].kind).inside_ns, raw_total, total_ns)
+    scale = _scale(stats, cost_of(process, process.paths[identity].kind).inside_ns, raw_total, max(corrected, 0.0))
     memory = _megabytes(stats.rss_rise_bytes)
     gpu_memory = _megabytes(stats.device_rise_bytes)
     share = self_ns / account.wall_ns if account.wall_ns else 0.0
@@ -84,7 +75,7 @@ def _operation(account: Account, identity: int, names: tuple[str, ...], thread: 
         calls=calls,
         total_seconds=total_ns / NS_PER_SECOND,
         self_seconds=self_ns / NS_PER_SECOND,
-        avg_seconds=scale.seconds(stats.total_ns / stats.count) if stats.count else None,
+        avg_seconds=scale.seconds(stats.total_ns / stats.timed) if stats.timed else None,
         min_seconds=scale.seconds(stats.min_ns),
         max_seconds=scale.seconds(stats.max_ns),
         p50_seconds=scale.seconds(_quantile(stats, 0.50)),
@@ -98,7 +89,7 @@ def _operation(account: Account, identity: int, names: tuple[str, ...], thread: 
 
 
 def _scale(stats: PathStats, inside_ns: float, raw_total: int, total_ns: float) -> Scale:
-    without_inside = raw_total - inside_ns * stats.count
+    without_inside = raw_total - inside_ns * stats.timed
     return Scale(inside_ns, min(total_ns / without_inside, 1.0) if without_inside > 0 else 0.0)
 
 

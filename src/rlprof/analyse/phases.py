@@ -35,7 +35,7 @@ def phase_entries(account: Account, env_steps: float | None) -> tuple[PhaseEntry
 def calls_of(account: Account, identity: int) -> int:
     """How often a path was entered: spans that ended and spans still open."""
     stats = account.process.stats.get(identity)
-    return stats.count + len(stats.open_since_ns) if stats is not None else 0
+    return round((stats.count + len(stats.open_since_ns)) * account.calls[identity]) if stats is not None else 0
 
 
 def _enters_phase(account: Account, identity: int) -> bool:

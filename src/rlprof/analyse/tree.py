@@ -45,6 +45,16 @@ def _parents_first(tops: list[int], children: Mapping[int, list[int]]) -> list[i
     return order
 
 
+def sum_beneath(tree: SpanTree, values: Mapping[int, float]) -> dict[int, float]:
+    """The value of each path with those of all that is inside it."""
+    sums = dict(values)
+    for identity in reversed(tree.order):
+        above = tree.parent[identity]
+        if above is not None:
+            sums[above] += sums[identity]
+    return sums
+
+
 def is_root(path: Path) -> bool:
     """Whether a path stands for the thread itself."""
     return path.parent is None and path.name == ""

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from rlprof.analyse.bottlenecks import SEPARATOR
-from rlprof.analyse.ledger import GAP_TOLERANCE, Account, cost_of, gap_share, ledger_of
+from rlprof.analyse.ledger import GAP_TOLERANCE, NS_PER_SECOND, Account, cost_of, gap_share, ledger_of
 from rlprof.analyse.own_code import spans_not_found
-from rlprof.analyse.tree import is_root, names_of
+from rlprof.analyse.thinned import relative_error
+from rlprof.analyse.tree import is_root, names_of, sum_beneath
 from rlprof.model.losses import LOSSES
 from rlprof.model.recording import Process, Recording
 from rlprof.model.report import ReportWarning
 from rlprof.model.units import format_count, format_duration, format_percent
 
 HIGH_OVERHEAD: Final = 0.05
+MOST_NAMED: Final = 5  # thinned operations; the rest is counted
 #: The wall clock may drift from the monotonic one by this much before somebody must have set it.
 CLOCK_TOLERANCE_SECONDS: Final = 1.0
 #: Codes that begin like this are notes, not doubts; renderers show them last and quietly.
@@ -154,7 +156,32 @@ def _span_cost_ns(process: Process, identity: int) -> float:
     if stats is None or is_root(path):
         return 0.0
     cost = cost_of(process, path.kind)
-    return stats.count * (cost.inside_ns + cost.outside_ns)
+    return stats.timed * (cost.inside_ns + cost.outside_ns)
+
+
+def _thinned(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
+    for account in accounts:
+        process = account.process
+        hot = [identity for identity, stats in process.stats.items() if stats.untimed and identity in account.self_ns]
+        if not hot:
+            continue
+        names = names_of(process, account.tree)
+        took = sum_beneath(account.tree, account.self_ns)
+        hot.sort(key=lambda identity: took[identity], reverse=True)
+        said = [_thinning(process, i, names[i][-1], took[i] / NS_PER_SECOND) for i in hot[:MOST_NAMED]]
+        more = f" and {len(hot) - len(said)} more" if len(hot) > len(said) else ""
+        yield ReportWarning(
+            f"{NOTE}thinned",
+            f"process {process.pid}: to keep rlprof's own cost small, some calls were counted and only part of them "
+            f"timed: {', '.join(said)}{more}",
+            "none needed for the ledger; a larger --budget times more of them",
+        )
+
+
+def _thinning(process: Process, identity: int, name: str, seconds: float) -> str:
+    stats = process.stats[identity]
+    error = format_duration(seconds * relative_error(process, identity))
+    return f"`{name}` (1 in {stats.count / max(stats.timed, 1):.3g}, {format_duration(seconds)} ± {error})"
 
 
 def _spans_not_found(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
@@ -191,6 +218,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _overheads,
     _recorded,
     _spans_not_found,
+    _thinned,
     _unfinished_processes,
     _clock_jump,
     _memory_without_device,

@@ -18,7 +18,7 @@ from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
-from rlprof.record.options import Options, Schedule
+from rlprof.record.options import Options, Schedule, parse_share
 from rlprof.record.secrets import mask_arguments
 from rlprof.record.targets import parse_span
 from rlprof.recording import open_recording
@@ -57,6 +57,7 @@ class _RunCommand(click.Command):
 @click.option("--overwrite", is_flag=True, help="Replace the recording named by --out.")
 @click.option("--memory/--no-memory", default=True, help="Sample resident memory, and device memory if any [on].")
 @click.option("--probes/--no-probes", default=True, help="Look into the libraries the program uses [on].")
+@click.option("--budget", metavar="SHARE", default="2%", help="What rlprof may cost before it thins calls [2%].")
 @click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
@@ -71,6 +72,7 @@ def run(
     overwrite: bool,
     memory: bool,
     probes: bool,
+    budget: str,
     spans: tuple[str, ...],
     module_depth: int,
     sampler_hz: float,
@@ -95,7 +97,14 @@ def run(
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
     options = _with_own_code(
-        Options(memory=memory, probes=probes, module_depth=module_depth, sampler_hz=sampler_hz, schedule=events),
+        Options(
+            memory=memory,
+            probes=probes,
+            module_depth=module_depth,
+            sampler_hz=sampler_hz,
+            schedule=events,
+            budget=parse_share(budget),
+        ),
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )

@@ -57,6 +57,7 @@ def begin_beat(double seconds, double memory_seconds, bint stacks, frames):
     beat_stacks = stacks
     beat_failed = False
     current_frames = frames
+    rlprof_find_breaker()
     rlprof_open_rss()  # anew after a fork: an open /proc/self goes on to mean the parent
     memory_in_python = rlprof_rss() < 0
 
@@ -125,6 +126,7 @@ cdef bint ask_main() noexcept nogil:
     if Py_AddPendingCall(come_by, NULL) != 0:
         asked = NOT_ASKED
         return False
+    rlprof_wake_main()
     return True
 
 

@@ -1,13 +1,245 @@
 # Calls that are looked at without a frame of ours in between.
 
 cdef extern from "Python.h":
-    object PyObject_Vectorcall(object, PyObject **, size_t, PyObject *)
+    PyObject *PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *) except NULL
+    PyObject *call_through "PyObject_Vectorcall"(PyObject *, PyObject **, size_t, PyObject *) noexcept
     object PyMethod_New(object, object)
+    void PyErr_Fetch(PyObject **, PyObject **, PyObject **) noexcept
+    void PyErr_Restore(PyObject *, PyObject *, PyObject *) noexcept
 
 cdef enum:
     KIND_LEVEL = 9
 
+ctypedef PyObject *(*call_step)(PyObject *, PyObject **, size_t, PyObject *) except NULL
+
 cdef PyObject *level_of = NULL  # the object whose method runs: one that calls its base class's is still the same level
+
+
+cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObject *owner, uint32_t group, int64_t t,
+                           PyObject *original, PyObject **args, size_t count, PyObject *names) except? NULL:
+    """Call with a span around it, which begins at `t`. `owner` stands for the span."""
+    cdef PyObject *result
+    cdef PyObject *kind
+    cdef PyObject *value
+    cdef PyObject *traceback
+    open_at(record, child, folded, owner, group, t)
+    result = call_through(original, args, count, names)
+    if result != NULL:
+        close_owner(owner)
+        return result
+    PyErr_Fetch(&kind, &value, &traceback)
+    try:
+        close_owner(owner)
+    finally:
+        PyErr_Restore(kind, value, traceback)
+    return NULL
+
+
+cdef PyObject *call_untimed(ThreadRecord *record, Node *node, Node *child, uint32_t group, PyObject *original,
+                            PyObject **args, size_t count, PyObject *names) except? NULL:
+    """Count a call, and look at nothing inside it."""
+    cdef PyObject *result
+    cdef PyObject *kind
+    cdef PyObject *value
+    cdef PyObject *traceback
+    count_untimed(node, child)
+    record.muted += 1
+    if group:
+        record.busy[group] += 1
+    result = call_through(original, args, count, names)
+    if result != NULL:
+        unmute(group)
+        return result
+    PyErr_Fetch(&kind, &value, &traceback)
+    try:
+        unmute(group)
+    finally:
+        PyErr_Restore(kind, value, traceback)
+    return NULL
+
+
+cdef int unmute(uint32_t group) except -1:
+    cdef ThreadRecord *record = here()
+    if record.muted:  # else a child process, or a reset, has begun anew
+        record.muted -= 1
+        if group:
+            record.busy[group] -= 1
+    return 0
+
+
+@cython.final
+cdef class Timed:
+    """A function that somebody else wrote, with a span around each call.
+
+    With a `group`, only around the outermost call of that group. Without a `name`, methods: named by the object's
+    class, and inside another call of their group they have no phase. `before()` is called ahead of the span (of one
+    that `steps` environments, only where somebody waits for it: see `settle_steps`),
+    `after(first argument, result)` behind it, not in what is inside another call of the group. A `hidden` method is
+    found by objects; a class that is asked for it shows the original.
+    """
+
+    cdef call_step step  # what the interpreter calls; the first field, as in rlprof_span
+    cdef object original
+    cdef object name
+    cdef object phase
+    cdef uint32_t kind
+    cdef uint32_t group
+    cdef object before
+    cdef object after
+    cdef bint hidden
+    cdef bint steps
+    cdef Label label
+    cdef Label inner_label
+    cdef object seen_type
+    cdef dict __dict__
+
+    def __init__(self, original, name, phase, uint32_t kind, uint32_t group=0, *, before=None, after=None, bint hidden=False,
+                 bint steps=False):
+        if group >= MAX_GROUPS:
+            raise ValueError(group)
+        self.original = original
+        self.name = name
+        self.phase = phase
+        self.kind = kind
+        self.group = group
+        self.before = before
+        self.after = after
+        self.hidden = hidden
+        self.steps = steps
+        self.step = call_timed
+
+    def __call__(self, *args, **kwargs):
+        """For whoever does not call `step` itself."""
+        return call_slowly(<PyObject *>self, args, kwargs)
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self.original if self.hidden else self
+        return PyMethod_New(self, instance)
+
+    def __reduce__(self):
+        return _reduced(self, self.original)
+
+
+cdef Label label_of(Timed self, PyObject *first, bint inner):
+    """Labels are found at the first call: when a function is wrapped, the phases may not be known yet."""
+    cdef object kind
+    if self.name is not None:
+        if self.label is None:
+            self.label = find_label(self.name, self.phase, self.kind)
+        return self.label
+    kind = type(<object>first) if first != NULL else None
+    if kind is not self.seen_type or self.label is None:
+        self.seen_type = kind
+        self.label = find_label(kind.__name__, self.phase, self.kind)
+        self.inner_label = find_label(kind.__name__, None, self.kind)
+    return self.inner_label if inner else self.label
+
+
+cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObject *names) except NULL:
+    cdef Timed self = <Timed>timed
+    cdef PyObject *original = <PyObject *>self.original
+    cdef PyObject *first = args[0] if count & COUNT_MASK else NULL
+    cdef ThreadRecord *record
+    cdef Label label
+    cdef Node *node
+    cdef Node *child
+    cdef PyObject *result
+    cdef int64_t t, began = 0
+    cdef bint folded = False, inner
+    cdef uint32_t group = self.group
+    if not recording:
+        return PyObject_Vectorcall(original, args, count, names)
+    record = here()
+    inner = group and record.busy[group]
+    if inner and (self.name is not None or record.muted):
+        innermost(record).charged += pass_ns
+        return PyObject_Vectorcall(original, args, count, names)
+    if not inner and (self.before is not None or self.after is not None):
+        began = now()
+        record.env_steps += self.steps
+        if self.before is not None and not (self.steps and record.settled):
+            self.before()
+            record = here()
+    if record.muted:
+        result = PyObject_Vectorcall(original, args, count, names)
+    else:
+        label = label_of(self, first, inner)
+        if inner:
+            group = 0
+        node = innermost(record)
+        child = node_below(record, node, label.id, &folded)
+        child.thinnable = True
+        if child.every > 1 and goes_untimed(child):
+            if began:
+                node.charged += now() - began
+            result = call_untimed(record, node, child, group, original, args, count, names)
+        else:
+            t = now()
+            if began:
+                node.charged += t - began
+            result = call_inside(record, child, folded, timed, group, t, original, args, count, names)
+        if result == NULL:
+            return NULL
+    if self.after is not None and not inner:
+        began = now()
+        try:
+            self.after(None if first == NULL else <object>first, <object>result)
+        except:
+            Py_XDECREF(result)
+            raise
+        if recording:
+            innermost(here()).charged += now() - began
+    return result
+
+
+rlprof_call_like_a_method(Timed)
+
+
+cdef object call_slowly(PyObject *timed, tuple args, dict kwargs):
+    """Call `step` with arguments as they come from Python."""
+    cdef size_t count = len(args)
+    cdef size_t i = 0
+    cdef PyObject *result
+    cdef tuple names = tuple(kwargs)
+    cdef PyObject **flat = <PyObject **>malloc((count + len(names) + 1) * sizeof(PyObject *))
+    if flat == NULL:
+        raise MemoryError
+    for value in args:
+        flat[i] = <PyObject *>value
+        i += 1
+    for name in names:
+        flat[i] = PyDict_GetItem(kwargs, name)
+        i += 1
+    try:
+        result = (<Timed>timed).step(timed, flat, count, <PyObject *>names if names else NULL)
+    finally:
+        free(flat)
+    return take_over(result)
+
+
+cdef object take_over(PyObject *result):
+    given = <object>result
+    Py_XDECREF(result)
+    return given
+
+
+def _same(function):
+    return function
+
+
+cdef object _reduced(object self, object original):
+    """A function of a module is found again by its name. A method of a class that is sent whole is what it was before us."""
+    import sys
+    found = sys.modules.get(getattr(self, "__module__", None))
+    if found is None or found.__name__ == "__main__":
+        return _same, (original,)
+    try:
+        for part in self.__qualname__.split("."):
+            found = getattr(found, part)
+    except AttributeError:
+        return _same, (original,)
+    return self.__qualname__ if found is self else (_same, (original,))
 
 
 @cython.final
@@ -16,11 +248,13 @@ cdef class Levels:
     spans named by class if they are to be `named`: environments wrap environments, many deep, and step a million times.
     """
 
-    cdef span_step step  # what the interpreter calls; the first field, as in rlprof_span
+    cdef call_step step
     cdef object outermost
     cdef object original
     cdef uint32_t group
     cdef bint named
+    cdef object seen_type
+    cdef Label label
     cdef dict __dict__
 
     def __init__(self, outermost, original, uint32_t group, bint named=True):
@@ -33,7 +267,7 @@ cdef class Levels:
         self.step = call_level
 
     def __call__(self, *args, **kwargs):
-        """For interpreters that do not call `step` themselves."""
+        """For whoever does not call `step` itself."""
         if args and recording and not here().busy[self.group]:
             return self.outermost(*args, **kwargs)
         return self.original(*args, **kwargs)
@@ -48,33 +282,43 @@ cdef class Levels:
         return _same, (self.original,)
 
 
-def _same(function):
-    return function
-
-
-cdef object call_level(object levels, PyObject **args, size_t count, PyObject *names):
+cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObject *names) except NULL:
     global level_of
     cdef Levels self = <Levels>levels
+    cdef PyObject *original = <PyObject *>self.original
     cdef PyObject *before = level_of
-    cdef Span span
+    cdef PyObject *result
+    cdef ThreadRecord *record
+    cdef Node *node
+    cdef Node *child
+    cdef bint folded = False
     if not recording or not count & COUNT_MASK:
-        return PyObject_Vectorcall(self.original, args, count, names)
-    if not here().busy[self.group]:
+        return PyObject_Vectorcall(original, args, count, names)
+    record = here()
+    if not record.busy[self.group]:
         level_of = args[0]
         try:
-            return PyObject_Vectorcall(self.outermost, args, count, names)
+            return PyObject_Vectorcall(<PyObject *>self.outermost, args, count, names)
         finally:
             level_of = before
-    if not self.named or level_of == args[0]:
-        return PyObject_Vectorcall(self.original, args, count, names)
-    span = new_span(find_label(type(<object>args[0]).__name__, None, KIND_LEVEL))
+    node = innermost(record)
+    if not self.named or record.muted or level_of == args[0]:
+        node.charged += pass_ns
+        return PyObject_Vectorcall(original, args, count, names)
+    if type(<object>args[0]) is not self.seen_type:
+        self.seen_type = type(<object>args[0])
+        self.label = find_label(self.seen_type.__name__, None, KIND_LEVEL)
+    child = node_below(record, node, self.label.id, &folded)
+    child.thinnable = True
     level_of = args[0]
-    open_span(span)
     try:
-        return PyObject_Vectorcall(self.original, args, count, names)
+        if child.every > 1 and goes_untimed(child):
+            result = call_untimed(record, node, child, 0, original, args, count, names)
+        else:
+            result = call_inside(record, child, folded, levels, 0, now(), original, args, count, names)
     finally:
-        close_span(span)
         level_of = before
+    return result
 
 
 rlprof_call_like_a_method(Levels)
@@ -99,34 +343,3 @@ cdef class Observed:
         result = self.original(*args, **kwargs)
         self.observer(args, result)
         return result
-
-
-@cython.final
-cdef class Disguised:
-    """A method that an object finds as ours and a class as the original.
-
-    Programs look up `torch.Tensor.item` and compare it with the function they are asked to override.
-    """
-
-    cdef span_step step  # the first field, as in rlprof_span
-    cdef object original
-    cdef object ours
-
-    def __init__(self, original, ours):
-        self.original = original
-        self.ours = ours
-        self.step = call_disguised
-
-    def __call__(self, *args, **kwargs):
-        """For interpreters that do not call `step` themselves."""
-        return self.ours(*args, **kwargs)
-
-    def __get__(self, instance, owner):
-        return self.original if instance is None else PyMethod_New(self.ours, instance)
-
-
-cdef object call_disguised(object disguised, PyObject **args, size_t count, PyObject *names):
-    return PyObject_Vectorcall((<Disguised>disguised).ours, args, count, names)
-
-
-rlprof_call_like_a_method(Disguised)

@@ -106,6 +106,7 @@ def wipe():
     wipe_samples()
     wipe_beat()
     counters.clear()
+    episode_returns.clear()
     STEPS.amount = STEPS.whole = STEPS.guessed = 0
     STEPS.claimed = False
     STEPS.calls = 0

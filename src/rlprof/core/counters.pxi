@@ -32,18 +32,24 @@ def count(name, amount=1):
 
 def infer_count(name, amount=1):
     """A probe saw something to count; ignored where the program counts it itself."""
+    if type(name) is str:
+        infer(name, amount)
+
+
+cdef int infer(str name, object amount) except -1:
     cdef PyObject *found
     cdef Counter counter
     cdef double before
-    if not recording or type(name) is not str:
-        return
+    if not recording:
+        return 0
     found = PyDict_GetItem(counters, name)
     if found != NULL and (<Counter>found).claimed:
-        return
+        return 0
     before = (<Counter>found).whole if found != NULL else 0
     counter = add_to_counter(name, amount)
     if counter is not None:
         counter.guessed += counter.whole - before
+    return 0
 
 
 cdef Counter add_to_counter(object name, object amount):

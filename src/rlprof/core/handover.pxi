@@ -88,6 +88,8 @@ cdef void take_row(Node *node, Row *row) noexcept:
     row.path = node.id
     row.exact = node.exact
     row.count = node.count
+    row.untimed = node.untimed
+    node.untimed = 0
     row.total = node.total
     row.own = node.own
     row.shortest = node.shortest

@@ -74,53 +74,65 @@ cdef Span new_span(Label label):
     return span
 
 
-cdef int open_span(Span span) except -1:
-    cdef ThreadRecord *record = here()
-    cdef Node *node = innermost(record)
-    cdef Node *child
-    cdef Frame *frame
-    cdef int64_t t
-    cdef bint folded = False
+cdef inline Node *node_below(ThreadRecord *record, Node *node, uint32_t label, bint *folded) noexcept:
+    """The path of a span with this label that opens now inside `node`."""
     global spans_folded
-    if node.seen_label == span.label.id and node.seen_child != NULL:
-        child = node.seen_child
-    elif record.current.depth >= MAX_DEPTH:
-        child = node
-        folded = True
+    if node.seen_label == label and node.seen_child != NULL:
+        return node.seen_child
+    if record.current.depth >= MAX_DEPTH:
+        folded[0] = True
         spans_folded += 1
-    else:
-        child = find_child(node, span.label.id)
-    t = now()
-    book_on(node, record, t)
-    frame = push(record, child, <PyObject *>span, t)
-    if frame != NULL:
-        frame.folded = folded
-        span.opened += 1
-        if span.group:
-            frame.group = span.group
-            record.busy[span.group] += 1
+        return node
+    return find_child(node, label)
+
+
+cdef inline bint open_at(ThreadRecord *record, Node *child, bint folded, PyObject *owner, uint32_t group,
+                         int64_t t) noexcept:
+    """Open a span at `t`. Whoever closes it calls it by its `owner`, the span itself or what stands for it."""
+    cdef Frame *frame
+    book(record, t)
+    frame = push(record, child, owner, t)
+    if frame == NULL:
+        return False
+    frame.folded = folded
+    if group:
+        frame.group = group
+        record.busy[group] += 1
+    return True
+
+
+cdef inline int close_owner(PyObject *owner) except -1:
+    cdef int64_t t = now()
+    cdef ThreadRecord *record = here()
+    cdef Frame *frame
+    global exits_unmatched
+    if record.current.depth > 0:
+        frame = &record.current.frames[record.current.depth - 1]
+        if frame.span == owner:
+            book_on(frame.node, record, t)
+            record.current.depth -= 1
+            finish(record, frame, t)
+            return 0
+    if not close_elsewhere(record, owner, t):
+        exits_unmatched += 1
     return 0
 
 
-cdef int close_span(Span span) except -1:
-    cdef int64_t t = now()
-    cdef ThreadRecord *record
-    cdef Frame *frame
+cdef inline int open_span(Span span) except -1:
+    cdef ThreadRecord *record = here()
+    cdef bint folded = False
+    cdef Node *child = node_below(record, innermost(record), span.label.id, &folded)
+    if open_at(record, child, folded, <PyObject *>span, span.group, now()):
+        span.opened += 1
+    return 0
+
+
+cdef inline int close_span(Span span) except -1:
     global exits_unmatched
     if not span.opened:
         exits_unmatched += 1
         return 0
-    record = here()
-    if record.current.depth > 0:
-        frame = &record.current.frames[record.current.depth - 1]
-        if frame.span == <PyObject *>span:
-            book_on(frame.node, record, t)
-            span.opened -= 1
-            record.current.depth -= 1
-            finish(record, frame, t)
-            return 0
-    if not close_elsewhere(record, <PyObject *>span, t):
-        exits_unmatched += 1
+    close_owner(<PyObject *>span)
     span.opened -= 1
     return 0
 
@@ -209,7 +221,7 @@ profile = rlprof_function(0, __name__)
 
 def span_of_kind(name, phase, uint32_t kind):
     """A span whose own cost is calibrated as `kind`: decorators and probes use it."""
-    return new_span(find_label(name, phase, kind)) if recording else OFF
+    return new_span(find_label(name, phase, kind)) if recording and not here().muted else OFF
 
 
 def guarded_span(name, phase, uint32_t kind, uint32_t group):
@@ -218,9 +230,13 @@ def guarded_span(name, phase, uint32_t kind, uint32_t group):
     Environments wrap environments and modules call modules: only the outermost call is the step, or the forward.
     """
     cdef Span span
+    cdef ThreadRecord *record
     if group >= MAX_GROUPS:
         raise ValueError(group)
-    if not recording or here().busy[group]:
+    if not recording:
+        return OFF
+    record = here()
+    if record.busy[group] or record.muted:
         return OFF
     span = new_span(find_label(name, phase, kind))
     span.group = group

@@ -41,6 +41,10 @@ cdef struct Node:
     int64_t device_rise
     uint32_t exact
     bint tracked  # its memory is measured exactly: samples would only blur it
+    bint thinnable  # its calls can be counted without being timed
+    uint32_t every  # one call in so many is timed; 0 and 1: all are
+    uint32_t skip  # calls that go untimed until the next is timed
+    uint64_t untimed  # calls, of `count`, that were not timed
     uint32_t histogram[BUCKETS]
 
 cdef struct Frame:
@@ -68,6 +72,9 @@ cdef struct ThreadRecord:
     uint64_t ident
     int64_t last
     uint32_t busy[MAX_GROUPS]  # open spans of each group
+    bint settled  # nobody waits to be told of the next env step
+    uint64_t env_steps  # that probes have seen begin
+    uint32_t muted  # calls in progress that are counted and not looked into
     Stack *base
     Stack *current
     Lane *lane
@@ -97,6 +104,7 @@ cdef packed struct Row:
     uint32_t path
     uint32_t exact
     uint64_t count
+    uint64_t untimed
     int64_t total
     int64_t own
     int64_t shortest

@@ -6,6 +6,7 @@ The compiled core fills the same buckets; a test holds the two definitions toget
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import sqrt
 from typing import Final
 
 #: Durations below 2**FIRST_OCTAVE ns share bucket 0; those of 2**LAST_OCTAVE ns (73 minutes) or more the last one.
@@ -34,6 +35,16 @@ def bounds_of(bucket: int) -> tuple[int, int]:
     octave, quarter = divmod(bucket - 1, 4)
     base = 1 << (octave + FIRST_OCTAVE)
     return base + quarter * (base >> 2), base + (quarter + 1) * (base >> 2)
+
+
+def variation(histogram: Mapping[int, int]) -> float:
+    """The standard deviation over the mean, every duration taken to be in the middle of its bucket."""
+    total = sum(histogram.values())
+    middles = {bucket: sum(bounds_of(bucket)) / 2 for bucket in histogram}
+    mean = sum(number * middles[bucket] for bucket, number in histogram.items()) / total if total else 0.0
+    if mean <= 0.0:
+        return 0.0
+    return sqrt(sum(n * (middles[bucket] - mean) ** 2 for bucket, n in histogram.items()) / total) / mean
 
 
 def quantile(histogram: Mapping[int, int], q: float, low: int, high: int) -> float:

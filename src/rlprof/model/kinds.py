@@ -16,5 +16,8 @@ PROBE: Final = 7  # put around a library's function from outside
 SITE: Final = 8  # put around a call that is counted by the place that makes it
 LEVEL: Final = 9  # put around a method inside another call of its kind, by the core itself
 
+PASSED: Final = 10  # no span: a call that is looked at and let through
+UNTIMED: Final = 11  # no span: a call that is counted and not timed
+
 #: The kinds of spans, each with a cost.
 KINDS: Final[tuple[int, ...]] = (WITH, FUNCTION, GENERATOR, COROUTINE, MEMORY, ITERATION, PROBE, SITE, LEVEL)

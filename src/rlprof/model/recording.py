@@ -62,6 +62,9 @@ class PathStats:
     up to the recorded time exactly. `total_ns` sums the durations of closed spans; `open_since_ns` holds the start
     of each span that was still open at the last flush. `charged_ns` is the part of `self_ns` that rlprof's helpers
     (sampler, writer, memory probes) took while this span was the innermost one.
+
+    Of `count` calls, `untimed` were only counted, to keep rlprof's own cost small. Their time, and that of what ran
+    inside them, is in the `self_ns` of the span around; all other figures are of the calls that were timed.
     """
 
     count: int
@@ -76,6 +79,11 @@ class PathStats:
     rss_exact: bool  # measured by the kernel for each call (track_memory), not sampled
     device_rise_bytes: int | None
     open_since_ns: tuple[int, ...] = ()
+    untimed: int = 0
+
+    @property
+    def timed(self) -> int:
+        return self.count - self.untimed
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class _Trial:
 
     def __init__(self, guess: Guess) -> None:
         self.guess = guess
-        self.counted_before = loop.env_steps
+        self.counted_before = _core.env_steps_here()
         self.counted = False
         self.inner: list[Guess] = []
 
@@ -155,7 +155,7 @@ def try_step(guess: Guess, original: Callable[..., Any], env: Any, args: Any, kw
         guess.misfit()
         return result
     guess.fits += 1
-    if not trial.counted and loop.env_steps == trial.counted_before:
+    if not trial.counted and _core.env_steps_here() == trial.counted_before:
         guess.pending += _steps(args, result)
     if guess.fits >= FITS:
         guess.confirm(env, original)

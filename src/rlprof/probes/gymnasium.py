@@ -7,86 +7,27 @@ from types import ModuleType
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import ENV, RENDER, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.record.wrap import outermost, timed
+from rlprof.record.wrap import outermost, outermost_step, timed
 
 LIBRARY: Final = "gymnasium"
 
-_guarded_span = _core.guarded_span
-_is_busy = _core.is_busy
-_count = _core.infer_count
-
-#: Rewards of running episodes by environment. An id may come to mean another environment, which begins with a reset.
-_returns: dict[int, float] = {}
-
 
 def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
-    def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
-        loop.env_step()
-        with _guarded_span("env.step", "env.step", PROBE, ENV):
-            result = original(self, action, *args, **kwargs)
-        _count("env_steps")
-        _note_episode(id(self), result)
-        return result
-
-    return _core.Levels(step, original, ENV)
-
-
-def _note_episode(env: int, result: Any) -> None:
-    try:
-        _, reward, terminated, truncated, _ = result
-        total = _returns.get(env, 0.0) + float(reward)
-        if terminated or truncated:
-            _count("episodes")
-            _count("episode_return", total)
-            total = 0.0
-        _returns[env] = total
-    except (TypeError, ValueError):  # an environment of another making: its steps are counted all the same
-        return
+    outer = outermost_step("env.step", ENV, before=loop.look, after=_core.note_step)
+    return _core.Levels(outer(original), original, ENV)
 
 
 def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
-    def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if _is_busy(RESET):
-            return original(self, *args, **kwargs)
-        _returns.pop(id(self), None)
-        with _guarded_span("env.reset", "env.reset", PROBE, RESET):
-            return original(self, *args, **kwargs)
-
-    return reset
+    return outermost("env.reset", "env.reset", RESET, after=_core.forget_return)(original)
 
 
 def _timed_vector_step(original: Callable[..., Any]) -> Callable[..., Any]:
-    def step(self: Any, actions: Any, *args: Any, **kwargs: Any) -> Any:
-        loop.env_step()
-        with _guarded_span("env.step", "env.step", PROBE, ENV):
-            result = original(self, actions, *args, **kwargs)
-        _count("env_steps", self.num_envs)
-        _note_vector_episodes(result)
-        return result
-
-    return _core.Levels(step, original, ENV)
-
-
-def _may_hold(flags: Any) -> bool:
-    """Whether any of an array's flags is set, asked in a tenth of the time that NumPy's own `any` takes for a few."""
-    return 1 in flags.tobytes() or flags.itemsize != 1
-
-
-def _note_vector_episodes(result: Any) -> None:
-    try:
-        _, _, terminated, truncated, _ = result
-        if not (_may_hold(terminated) or _may_hold(truncated)):
-            return
-        ended = int((terminated | truncated).sum())
-    except (TypeError, ValueError, AttributeError):
-        return
-    if ended:
-        _count("episodes", ended)
+    outer = outermost_step("env.step", ENV, before=loop.look, after=_core.note_vector_step)
+    return _core.Levels(outer(original), original, ENV)
 
 
 def install_core(module: ModuleType, patches: Patches) -> None:

@@ -81,11 +81,12 @@ class Probes:
     def start(self) -> None:
         loop.forget()
         self._watch.start()
-        watch_user_code(self._options, self._watch, self._patches.setdefault("the program", Patches()))
         for probe in self._probes:
             patches = self._patches.setdefault(probe.LIBRARY, Patches())
             for name, install in probe.WATCHED.items():
                 self._watch.watch(name, _careful(probe.LIBRARY, install, patches))
+        # After the libraries: an environment that derives from one of theirs is known for what it is.
+        watch_user_code(self._options, self._watch, self._patches.setdefault("the program", Patches()))
         # Of libraries that were there before us, functions may have been copied before they were patched.
         replace_copies([pair for patches in self._patches.values() for pair in patches.functions])
 

@@ -23,8 +23,7 @@ class Loop(threading.local):
     """The state of a thread's training loop: environments that a second thread steps do not end this one's loss."""
 
     def __init__(self) -> None:
-        self.listener: Callable[[], None] | None = None  # told of events for as long as it wants to be
-        self.env_steps = 0  # env steps that anybody's probe has begun to count
+        self._listener: Callable[[], None] | None = None
         self.forget()
 
     def __reduce__(self) -> str:
@@ -37,12 +36,27 @@ class Loop(threading.local):
         self._loss: Any = None  # the span from the first forward with gradients to `backward`
         self._site: Site | None = None
         self._acting_sites: set[Site] = set()
+        _core.settle_steps(False)
+
+    @property
+    def listener(self) -> Callable[[], None] | None:
+        """Who is told of events, for as long as it wants to be."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: Callable[[], None] | None) -> None:
+        self._listener = listener
+        _core.settle_steps(False)
 
     def env_step(self) -> None:
         """The environment is about to step."""
-        self.env_steps += 1
-        if self.listener is not None:
-            self.listener()
+        _core.begin_env_step()
+        self.look()
+
+    def look(self) -> None:
+        """What an env step means that is about to begin. Until something else happens, further ones mean nothing."""
+        if self._listener is not None:
+            self._listener()
         if self._loss is not None:
             if self._site is not None:
                 self._acting_sites.add(self._site)
@@ -50,6 +64,7 @@ class Loop(threading.local):
         if self.updated:
             self.updated = False
             _core.infer_turn()
+        _core.settle_steps(self._listener is None)
 
     def acts(self, site: Site) -> bool:
         """Whether forwards with gradients from this place have turned out to be acting."""
@@ -58,11 +73,12 @@ class Loop(threading.local):
 
     def begin_loss(self, site: Site | None) -> None:
         """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
-        if self.listener is not None:
-            self.listener()
+        if self._listener is not None:
+            self._listener()
         if self._loss is None and not _core.is_busy(LOSS):
             self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
             self._site = site
+            _core.settle_steps(False)
             self._loss.__enter__()
 
     def end_loss(self) -> None:
@@ -73,6 +89,7 @@ class Loop(threading.local):
     def update(self) -> None:
         """An optimizer has stepped."""
         self.updated = True
+        _core.settle_steps(False)
         _core.infer_count("updates")
 
 

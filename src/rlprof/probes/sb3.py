@@ -13,7 +13,7 @@ from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.record.wrap import named_by_class, outermost, stretches, timed
+from rlprof.record.wrap import named_by_class, outermost, outermost_step, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
 
@@ -32,18 +32,13 @@ searching = Searching()
 
 
 def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
-    def step(self: Any, actions: Any) -> Any:
-        if _is_busy(ENV):
-            return original(self, actions)
-        loop.env_step()
-        with _guarded_span("env.step", "env.step", PROBE, ENV):
-            result = original(self, actions)
-        if not _is_busy(EVALUATE):
-            _core.infer_count("env_steps", self.num_envs)
-            count_from(LIBRARY, _count_episodes, result)
-        return result
+    return outermost_step("env.step", ENV, before=loop.look, after=_note_step)(original)
 
-    return step
+
+def _note_step(envs: Any, result: Any) -> None:
+    if not _is_busy(EVALUATE):
+        _core.infer_count("env_steps", envs.num_envs)
+        count_from(LIBRARY, _count_episodes, result)
 
 
 def _count_episodes(result: Any) -> None:

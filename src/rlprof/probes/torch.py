@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.compiling import outside_compiler
 from rlprof.probes.groups import CHECKPOINT, EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -23,37 +24,18 @@ _is_busy = _core.is_busy
 def timed_forward(
     is_grad_enabled: Callable[[], bool], is_compiling: Callable[[], bool]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients.
-
-    The compiler must find nothing here that it cannot look into: while it traces, the first line is all there is.
-    """
+    """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if is_compiling() or _is_busy(FORWARD):
-                return original(*args, **kwargs)
-            if is_grad_enabled() and not _acts_with_gradients():
-                with _guarded_span("forward", "learn.loss", PROBE, FORWARD):
-                    return original(*args, **kwargs)
-            with _guarded_span("forward", _phase_without_gradients(), PROBE, FORWARD):
-                return original(*args, **kwargs)
-
-        return _core.Levels(call, original, FORWARD, False)
+        groups = (FORWARD, LOSS, TRAIN, EVALUATE)
+        return _core.Forward(original, is_grad_enabled, is_compiling, _acts_with_gradients, groups)
 
     return wrap
 
 
-def _phase_without_gradients() -> str | None:
-    """A target network has no gradients either, but it is asked in the middle of learning."""
-    if _is_busy(EVALUATE):
-        return None
-    return "learn.loss" if _is_busy(TRAIN) or _is_busy(LOSS) else "policy.forward"
-
-
-def _acts_with_gradients() -> bool:
+def _acts_with_gradients(code: CodeType, place: int) -> bool:
     """Whether the code that calls the module is known to act; else the loss begins here."""
-    frame = sys._getframe(2)
-    site = (frame.f_code, frame.f_lasti)
+    site = (code, place)
     if loop.acts(site):
         return True
     loop.begin_loss(site)
@@ -61,12 +43,7 @@ def _acts_with_gradients() -> bool:
 
 
 def _timed_backward(original: Callable[..., Any]) -> Callable[..., Any]:
-    def backward(*args: Any, **kwargs: Any) -> Any:
-        loop.end_loss()
-        with _core.span_of_kind("backward", "learn.backward", PROBE):
-            return original(*args, **kwargs)
-
-    return backward
+    return _core.Timed(original, "backward", "learn.backward", PROBE, before=loop.end_loss, hidden=True)
 
 
 class _OptimizerSteps:
@@ -102,10 +79,10 @@ def install(module: ModuleType, patches: Patches) -> None:
     hooks: Any = sys.modules["torch.optim.optimizer"]  # the package hides it behind its own name
     patches.on_undo(hooks.register_optimizer_step_pre_hook(steps.before).remove)
     patches.on_undo(hooks.register_optimizer_step_post_hook(steps.after).remove)
-    patches.method(torch.optim.Optimizer, "zero_grad", timed("zero_grad", "learn.other"))
+    patches.method(torch.optim.Optimizer, "zero_grad", outside_compiler(timed("zero_grad", "learn.other")))
     for owner in (torch.nn.utils, torch.nn.utils.clip_grad):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
-            patches.function(owner, name, timed("clip", "learn.other"))
+            patches.function(owner, name, outside_compiler(timed("clip", "learn.other")))
     patches.function(torch, "save", outermost("torch.save", "checkpoint", CHECKPOINT))
 
 

@@ -90,32 +90,21 @@ class _Moves:
         return device
 
 
-def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tensors: Tensors) -> _core.Disguised:
+def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tensors: Tensors) -> _core.Counted:
     """Most calls ask for what the tensor is already: these are found out first and cost least."""
-    call = Call(sites, ".to()", original)
-    is_traced, is_overridden = tensors.is_traced, tensors.is_overridden
+    is_watched = tensors.is_watched
 
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_traced():
-            return original(self, *args, **kwargs)
-        if is_overridden(self):
+    def moved(tensor: Any, *args: Any, **kwargs: Any) -> str | bool | None:
+        if is_watched(tensor):
             with tensors.unwatched():
-                copies, phase = moves.phase(self, args, kwargs)
-        elif not kwargs and len(args) == 1 and moves.is_there(self, args[0]):
-            return original(self, *args)
+                copies, phase = moves.phase(tensor, args, kwargs)
+        elif not kwargs and len(args) == 1 and moves.is_there(tensor, args[0]):
+            return False
         else:
-            copies, phase = moves.phase(self, args, kwargs)
-        frame = _getframe(1)
-        try:
-            name, run = call.known[id(frame.f_code), frame.f_lasti]
-        except KeyError:
-            name, run = call.find(frame)
-        if name is None or not copies:
-            return run(self, *args, **kwargs)
-        with _span(name, phase, SITE):
-            return run(self, *args, **kwargs)
+            copies, phase = moves.phase(tensor, args, kwargs)
+        return phase if copies else False
 
-    return _core.Disguised(original, to)
+    return _core.Counted(original, functools.partial(sites.find, ".to()"), moves=moved)
 
 
 def _counted_from_list(
@@ -146,7 +135,7 @@ def _counted_from_list(
     return wrap
 
 
-def _put(owner: type, name: str, ours: _core.Disguised, patches: Patches) -> None:
+def _put(owner: type, name: str, ours: _core.Counted, patches: Patches) -> None:
     """Give a class a method, over one that it inherits or has."""
     before = vars(owner).get(name)
     setattr(owner, name, ours)
@@ -169,7 +158,7 @@ def install(module: ModuleType, patches: Patches) -> None:
     sites = Sites(folder, OWN_FOLDER, "<eval_with_key>", made=leave_alone)
     # Outside of the compiler this one only says no, which is cheap.
     is_traced = getattr(torch.compiler, "is_dynamo_compiling", torch.compiler.is_compiling)
-    tensors = Tensors(is_traced, torch._C._has_torch_function_unary, torch._C.DisableTorchFunction)
+    tensors = Tensors(torch._C._has_torch_function_unary, torch._C.DisableTorchFunction)
     for name, (what, phase) in _METHODS.items():
         _put(torch.Tensor, name, counted_method(sites, what, getattr(torch.Tensor, name), phase, tensors), patches)
     _put(torch.Tensor, "to", _counted_to(sites, _Moves(torch), torch.Tensor.to, tensors), patches)

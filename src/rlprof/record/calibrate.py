@@ -8,6 +8,7 @@ changing names as in a program: an empty span that is opened over and over costs
 from __future__ import annotations
 
 import contextlib
+import operator
 import statistics
 import threading
 import time
@@ -27,6 +28,7 @@ ROUNDS: Final = 20
 WARM_UP: Final = 5
 SPANS_A_TURN: Final = 4
 _GROUP: Final = 31  # one that no probe uses
+_NEVER: Final = 1 << 20  # calls for each one that is timed
 
 Loop = Callable[[int], Any]
 
@@ -36,6 +38,8 @@ def calibrate() -> dict[int, SpanCost]:
     costs = {kind: _cost_of(bare, timed) for kind, (bare, timed) in _LOOPS.items()}
     costs[kinds.MEMORY] = costs[kinds.WITH]
     costs[kinds.ITERATION] = costs[kinds.WITH]
+    costs[kinds.PASSED] = _without_spans(_calls_on(_Plain()), _passed_calls)
+    costs[kinds.UNTIMED] = _without_spans(_reads_of(_Value(0.1)), _untimed_calls)
     _core.wipe()
     return costs
 
@@ -65,6 +69,12 @@ def _cost_of(bare: Loop, timed: Loop) -> SpanCost:
     within = min(max(0.0, statistics.median(inside[WARM_UP:])), cost)
     deviation = statistics.median(abs(value - cost) for value in whole[WARM_UP:])
     return SpanCost(within, cost - within, deviation)
+
+
+def _without_spans(bare: Loop, seen: Loop) -> SpanCost:
+    """What a call costs outside of any span of its own."""
+    cost = _cost_of(bare, seen)
+    return SpanCost(0.0, cost.inside_ns + cost.outside_ns, cost.error_ns)
 
 
 def _mean_leaf() -> float:
@@ -197,24 +207,35 @@ def _unprobed_calls(turns: int) -> None:
         _piece()
 
 
-def _never(*_: Any) -> bool:
-    return False
+class _Value(float):
+    """Stands for a tensor: its methods are C, and so is the question whether it is watched, which is answered no."""
+
+    is_cpu = True
+
+
+class _Counted(_Value):
+    """One whose method is counted by place, as tensors' methods are."""
+
+
+_Counted.hex = counted_method(  # type: ignore[method-assign]
+    Sites(), "(calibration)", float.hex, "transfer.sync", Tensors(operator.not_, contextlib.nullcontext)
+)
+
+
+def _reads_of(it: _Value) -> Loop:
+    def loop(turns: int) -> None:
+        for _ in range(turns):
+            it.hex()
+            it.hex()
+            it.hex()
+            it.hex()
+
+    return loop
 
 
 class _Plain:
-    is_cpu = True
-
     def piece(self) -> None:
         _work()
-
-
-class _Counted(_Plain):
-    """One that is counted by place, as tensors' methods are."""
-
-
-_Counted.piece = counted_method(  # type: ignore[method-assign]
-    Sites(), "(calibration)", _Plain.piece, "transfer.sync", Tensors(_never, _never, contextlib.nullcontext)
-)
 
 
 def _calls_on(it: _Plain) -> Loop:
@@ -245,12 +266,40 @@ def _levels(turns: int) -> None:
             second.piece()
 
 
+class _Passing(_Plain):
+    """One whose method is looked at and let through, as a module inside a module is."""
+
+
+_Passing.piece = _core.Levels(_Plain.piece, _Plain.piece, _GROUP, False)  # type: ignore[method-assign]
+
+
+def _passed_calls(turns: int) -> None:
+    # Asked of the type, as the interpreter does for `module(x)`: the object itself shows the original.
+    it, piece = _Passing(), vars(_Passing)["piece"]
+    with _core.guarded_span("(calibration a)", None, kinds.PROBE, _GROUP):
+        for _ in range(turns):
+            piece(it)
+            piece(it)
+            piece(it)
+            piece(it)
+
+
+_counted_loop = _reads_of(_Counted(0.1))
+
+
+def _untimed_calls(turns: int) -> None:
+    _counted_loop(1)
+    for path, _ in _core.thinnable():
+        _core.thin(path, _NEVER)
+    _counted_loop(turns)
+
+
 _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.WITH: (_bare_turns, _with_turns),
     kinds.FUNCTION: (_plain_calls, _timed_calls),
     kinds.GENERATOR: (_plain_steps, _timed_steps),
     kinds.COROUTINE: (_awaits(_pause), _awaits(_timed_pause)),
     kinds.PROBE: (_unprobed_calls, _probed_calls),
-    kinds.SITE: (_calls_on(_Plain()), _calls_on(_Counted())),
+    kinds.SITE: (_reads_of(_Value(0.1)), _counted_loop),
     kinds.LEVEL: (_calls_on(_Plain()), _levels),
 }

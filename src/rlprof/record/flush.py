@@ -11,6 +11,7 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.recording import SHARED_THREADS, SpanCost, Status
 from rlprof.record import layout
+from rlprof.record.budget import Budget
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
@@ -27,12 +28,20 @@ MOST_WAITING_ROWS: Final = 20_000
 class Flusher:
     """Moves what the core measured into a store. One caller at a time: the writer thread, or `stop` after it."""
 
-    def __init__(self, store: PartStore, identity: Identity, facts: dict[str, Any], costs: dict[int, SpanCost]) -> None:
+    def __init__(
+        self,
+        store: PartStore,
+        identity: Identity,
+        facts: dict[str, Any],
+        costs: dict[int, SpanCost],
+        budget: float = 1.0,
+    ) -> None:
         self.store = store
         self.identity = identity
         self.written_spans = 0
         self._facts = facts
         self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
+        self._budget = Budget(budget, costs)
         self._totals = PathTotals()
         self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
         self._waiting: dict[str, list[dict[str, list[Any]]]] = {}
@@ -79,6 +88,7 @@ class Flusher:
         spans = layout.OPEN_SPAN.columns(opened)
         self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
+        self._budget.follow((now - self._last_ns) / 1e9, columns)
         self._last_ns = now
         return self._process_row(now, totals, status, exit_code)
 
@@ -154,6 +164,7 @@ class Flusher:
         paths = _core.paths_since(self._paths_seen)
         self._paths_seen += len(paths)
         self._rows.paths += paths
+        self._budget.learn_paths(paths)
         lanes = _core.lanes_since(self._lanes_seen)
         self._lanes_seen += len(lanes)
         names = {thread.ident: thread.name for thread in threading.enumerate()}

@@ -42,8 +42,8 @@ def _in_order(*fields: tuple[str, str]) -> Layout:
 
 
 ROW: Final = _in_order(
-    ("path", "I"), ("exact", "I"), ("count", "Q"), ("total", "q"), ("own", "q"), ("shortest", "q"), ("longest", "q"),
-    ("charged", "q"), ("rss_peak", "q"), ("rss_rise", "q"), ("device_rise", "q"),
+    ("path", "I"), ("exact", "I"), ("count", "Q"), ("untimed", "Q"), ("total", "q"), ("own", "q"), ("shortest", "q"),
+    ("longest", "q"), ("charged", "q"), ("rss_peak", "q"), ("rss_rise", "q"), ("device_rise", "q"),
 )  # fmt: skip
 BIN: Final = _in_order(("row", "I"), ("bucket", "I"), ("count", "I"))
 OPEN_SPAN: Final = _in_order(("path", "I"), ("start", "q"))

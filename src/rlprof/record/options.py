@@ -8,6 +8,7 @@ from typing import Final
 
 from rlprof.model.errors import BadOption
 
+DEFAULT_BUDGET: Final = 0.02
 FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
 MEMORY_HZ: Final = 10.0
 MOST_DIGITS: Final = 12  # of a number of iterations: no run has more
@@ -44,6 +45,18 @@ class Schedule:
         return self.wait, self.warmup, self.active, self.repeat
 
 
+def parse_share(text: str) -> float:
+    """Read `2%` or `0.02`."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = -1.0
+    if rest or not 0 < share <= 1:
+        raise BadOption(f"'{text}' is no share: write 2% or 0.02, and 100% for no limit")
+    return share
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     memory: bool = True
@@ -57,6 +70,9 @@ class Options:
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
     module_depth: int = 0  # how far a forward pass is split by submodule
+    budget: float = (
+        DEFAULT_BUDGET  # the share of the run that probes may cost before calls that come too often are thinned
+    )
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

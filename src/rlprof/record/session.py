@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rlprof import _core
+from rlprof.model import kinds
 from rlprof.model.phases import PHASES
 from rlprof.model.recording import Recording, SpanCost, Status
 from rlprof.record.background import Background
@@ -57,8 +58,9 @@ class Session:
         _core.wipe()
         _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
         self.costs = self.costs or calibrate()
+        _core.set_costs(round(self.costs[kinds.PASSED].outside_ns), round(self.costs[kinds.UNTIMED].outside_ns))
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
-        self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs)
+        self._flusher = self._new_flusher()
         self._configure_core()
         self._background = self._new_background()
         if self.target is not None and self.options.follow_children:
@@ -72,6 +74,10 @@ class Session:
         if self.target is None:
             return None
         return parts_of(self.target) / f"{self.identity.uid}{PART_SUFFIX}"
+
+    def _new_flusher(self) -> Flusher:
+        store = PartStore(self._part())
+        return Flusher(store, self.identity, machine_facts(), self.costs or {}, self.options.budget)
 
     def _configure_core(self) -> None:
         tracker = PeakTracker(PeakReader(), self._stop_tracking) if self.options.memory else None
@@ -168,7 +174,7 @@ class Session:
                     stale.unlink(missing_ok=True)
             _core.wipe()
             self.identity = Identity.of_this_process(self._role, self._parent_uid)
-            self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs or {})
+            self._flusher = self._new_flusher()
             self._background = self._new_background()
         if was_on:
             _core.switch_on(threading.main_thread().ident)

@@ -7,8 +7,8 @@ often as without us.
 
 from __future__ import annotations
 
+import functools
 import os
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.kinds import SITE
 
 MOST_SITES: Final = 200  # named ones; what further places call is put together under one name
 MOST_KNOWN: Final = 5000  # places found at once, those that are passed over among them
@@ -25,9 +24,6 @@ OWN_FOLDER: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) 
 
 Function = Callable[..., Any]
 Site = tuple[str | None, Function]  # its name, None where it is passed over; and what makes the call there
-
-_span = _core.span_of_kind
-_getframe = sys._getframe
 
 
 def _ignore(code: CodeType) -> None:
@@ -54,6 +50,10 @@ class Sites:
                 return f"{what} {MORE}"
             self._names.add(name)
         return name
+
+    def find(self, what: str, frame: FrameType) -> tuple[str | None, bool]:
+        """The name of a call from this place, and whether the place can be remembered."""
+        return self.name(what, frame), self.keep(frame.f_code)
 
     def keep(self, code: CodeType) -> bool:
         """Whether there is room to find one more place at once; its code stays then."""
@@ -99,39 +99,19 @@ class Call:
 class Tensors:
     """What is asked of the library whose tensors these are."""
 
-    is_traced: Callable[[], bool]  # known to be true by a compiler that looks through here: it must see the original
-    is_overridden: Callable[[Any], bool]  # whether somebody watches each attribute of this tensor that is asked for
+    is_watched: Callable[[Any], bool]  # whether somebody watches each attribute of this tensor that is asked for
     unwatched: Callable[[], AbstractContextManager[Any]]  # in which nobody does
 
-    def is_on_cpu(self, tensor: Any) -> bool:
-        """For tensors that are watched; else `tensor.is_cpu` says it in a tenth of the time."""
+    def is_away(self, tensor: Any) -> bool:
+        """Whether a tensor that is watched is not the CPU's."""
         with self.unwatched():
-            return bool(tensor.is_cpu)
+            return not tensor.is_cpu
 
 
-def counted_method(sites: Sites, what: str, original: Function, phase_away: str, tensors: Tensors) -> _core.Disguised:
+def counted_method(sites: Sites, what: str, original: Function, phase_away: str, tensors: Tensors) -> _core.Counted:
     """A tensor's method, counted by place; `phase_away` is for tensors that are not the CPU's."""
-    is_traced, is_overridden, is_on_cpu = tensors.is_traced, tensors.is_overridden, tensors.is_on_cpu
-    call = Call(sites, what, original, "it")
-    known, find = call.known, call.find
-
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_traced():
-            return original(self, *args, **kwargs)
-        frame = _getframe(1)
-        try:
-            name, run = known[id(frame.f_code), frame.f_lasti]
-        except KeyError:
-            name, run = find(frame)
-        if name is None:
-            return original(self, *args, **kwargs)
-        on_cpu = is_on_cpu(self) if is_overridden(self) else self.is_cpu
-        with _span(name, None if on_cpu else phase_away, SITE):
-            if args or kwargs:
-                return original(self, *args, **kwargs)
-            return run(self)
-
-    return _core.Disguised(original, counted)
+    find = functools.partial(sites.find, what)
+    return _core.Counted(original, find, is_watched=tensors.is_watched, is_away=tensors.is_away, phase_away=phase_away)
 
 
 def short_path(file: str) -> str:

@@ -12,6 +12,7 @@ from rlprof.recording.columns import pack_histogram
 @dataclass(slots=True)
 class _Path:
     count: int = 0
+    untimed: int = 0
     total: int = 0
     own: int = 0
     shortest: int = NEVER
@@ -29,7 +30,7 @@ class _Path:
         return (
             number, self.count, self.total, self.own, self.shortest if timed else None, self.longest if timed else None,
             self.charged, _seen(self.rss_peak), _seen(self.rss_rise), self.exact, _seen(self.device_rise),
-            pack_histogram(self.histogram),
+            pack_histogram(self.histogram), self.untimed,
         )  # fmt: skip
 
 
@@ -50,10 +51,11 @@ class PathTotals:
         entries = [self._entry(path) for path in rows["path"]]
         self._changed.update(rows["path"])
         self.spans += sum(rows["count"])
-        names = ("count", "total", "own", "shortest", "longest", "charged", "exact")
+        names = ("count", "untimed", "total", "own", "shortest", "longest", "charged", "exact")
         for entry, *values in zip(entries, *(rows[name] for name in names), strict=True):
-            count, total, own, shortest, longest, charged, exact = values
+            count, untimed, total, own, shortest, longest, charged, exact = values
             entry.count += count
+            entry.untimed += untimed
             entry.total += total
             entry.own += own
             entry.shortest = min(entry.shortest, shortest)

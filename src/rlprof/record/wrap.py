@@ -8,38 +8,37 @@ from typing import Any
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 
-_guarded_span = _core.guarded_span
-_is_busy = _core.is_busy
 _span = _core.span_of_kind
 
 Function = Callable[..., Any]
 Wrap = Callable[[Function], Function]
+Before = Callable[[], Any]
+After = Callable[[Any, Any], Any]
 
 
 def timed(name: str, phase: str | None) -> Wrap:
     """A span around every call."""
 
     def wrap(original: Function) -> Function:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with _span(name, phase, PROBE):
-                return original(*args, **kwargs)
-
-        return call
+        return _core.Timed(original, name, phase, PROBE)
 
     return wrap
 
 
-def outermost(name: str, phase: str | None, group: int) -> Wrap:
-    """A span around every call that is not inside another one of its group."""
+def outermost(name: str, phase: str | None, group: int, *, after: After | None = None) -> Wrap:
+    """A span around every call that is not inside another one of its group; then `after(first argument, result)`."""
 
     def wrap(original: Function) -> Function:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if _is_busy(group):
-                return original(*args, **kwargs)
-            with _guarded_span(name, phase, PROBE, group):
-                return original(*args, **kwargs)
+        return _core.Timed(original, name, phase, PROBE, group, after=after)
 
-        return call
+    return wrap
+
+
+def outermost_step(name: str, group: int, *, before: Before, after: After) -> Wrap:
+    """The same for the step of an environment. `before()` is called where somebody waits: see `_core.settle_steps`."""
+
+    def wrap(original: Function) -> Function:
+        return _core.Timed(original, name, "env.step", PROBE, group, before=before, after=after, steps=True)
 
     return wrap
 
@@ -48,15 +47,7 @@ def named_by_class(phase: str | None, group: int) -> Wrap:
     """A span around every call of a method, named after the object's class: only the outermost one has the phase."""
 
     def wrap(original: Function) -> Function:
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            name = type(self).__name__
-            if _is_busy(group):
-                with _span(name, None, PROBE):
-                    return original(self, *args, **kwargs)
-            with _guarded_span(name, phase, PROBE, group):
-                return original(self, *args, **kwargs)
-
-        return call
+        return _core.Timed(original, None, phase, PROBE, group)
 
     return wrap
 

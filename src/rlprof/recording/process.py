@@ -54,7 +54,7 @@ _SHAPES: Final[Mapping[str, Mapping[str, str]]] = {
     "threads": {"id is_main": _WHOLE, "name": _TEXT},
     "paths": {"id thread kind": _WHOLE, "name": _TEXT, "parent": _WHOLE_OR_NULL, "phase": _TEXT_OR_NULL},
     "path_stats": {
-        "path count total_ns self_ns charged_ns rss_exact": _WHOLE,
+        "path count total_ns self_ns charged_ns rss_exact untimed": _WHOLE,
         "min_ns max_ns rss_peak rss_rise device_rise": _WHOLE_OR_NULL,
     },
     "open_spans": {"path start_ns": _WHOLE},
@@ -167,6 +167,7 @@ def _stats_of(row: Any, open_since: tuple[int, ...]) -> PathStats:
         rss_exact=bool(row["rss_exact"]),
         device_rise_bytes=row["device_rise"],
         open_since_ns=open_since,
+        untimed=min(max(row["untimed"], 0), max(row["count"], 0)),
     )
 
 

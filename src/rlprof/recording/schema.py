@@ -13,7 +13,7 @@ from typing import Final
 from rlprof.model.errors import NewerRecording, NotARecording
 
 APPLICATION_ID: Final = 0x726C7066  # "rlpf", so that `file` and we can tell our files from other databases
-VERSION: Final = 1
+VERSION: Final = 2
 
 TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -30,7 +30,7 @@ CREATE TABLE paths (process INTEGER, id INTEGER, parent INTEGER, thread INTEGER 
 CREATE TABLE path_stats (process INTEGER, path INTEGER, count INTEGER NOT NULL, total_ns INTEGER NOT NULL,
     self_ns INTEGER NOT NULL, min_ns INTEGER, max_ns INTEGER, charged_ns INTEGER NOT NULL, rss_peak INTEGER,
     rss_rise INTEGER, rss_exact INTEGER NOT NULL, device_rise INTEGER, histogram BLOB NOT NULL,
-    PRIMARY KEY (process, path)) WITHOUT ROWID;
+    untimed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (process, path)) WITHOUT ROWID;
 CREATE TABLE open_spans (process INTEGER NOT NULL, path INTEGER NOT NULL, start_ns INTEGER NOT NULL);
 CREATE TABLE counters (process INTEGER, id INTEGER, name TEXT NOT NULL, amount REAL NOT NULL, calls INTEGER NOT NULL,
     PRIMARY KEY (process, id)) WITHOUT ROWID;
@@ -62,8 +62,14 @@ PROCESS_TABLES: Final = (
     "warnings",
 )
 
+
+def _add_untimed(connection: sqlite3.Connection) -> None:
+    """Layout 1 timed every call that it counted."""
+    connection.execute("ALTER TABLE path_stats ADD COLUMN untimed INTEGER NOT NULL DEFAULT 0")
+
+
 #: Steps from an older layout to the next one: MIGRATIONS[n] turns version n into n + 1. Version 1 is the first.
-MIGRATIONS: Final[dict[int, Callable[[sqlite3.Connection], None]]] = {}
+MIGRATIONS: Final[dict[int, Callable[[sqlite3.Connection], None]]] = {1: _add_untimed}
 
 
 def create(connection: sqlite3.Connection) -> None:

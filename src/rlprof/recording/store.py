@@ -97,7 +97,7 @@ class PartStore:
             "INSERT OR REPLACE INTO paths VALUES (1, ?, ?, ?, ?, ?, ?)",
             [(i, up, lane, plain(name), phase, kind) for i, up, lane, name, phase, kind in batch.paths],
         )
-        run("INSERT OR REPLACE INTO path_stats VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", batch.stats)
+        run("INSERT OR REPLACE INTO path_stats VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", batch.stats)
         self._connection.execute("DELETE FROM open_spans")
         run("INSERT INTO open_spans VALUES (1, ?, ?)", batch.open_spans)
         run(

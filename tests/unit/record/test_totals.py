@@ -20,10 +20,12 @@ SMALL = st.integers(0, 1 << 40)
 def stats(draw: st.DrawFn) -> dict[str, Any]:
     """One path in one window, as the core would hand it over."""
     durations = draw(st.lists(SMALL, max_size=4))
+    untimed = draw(st.integers(0, 1000)) if durations else 0
     exact = draw(st.integers(0, 1))
     peak = draw(SMALL) if exact or draw(st.booleans()) else 0
     return {
-        "count": len(durations),
+        "count": len(durations) + untimed,
+        "untimed": untimed,
         "total": sum(durations),
         "own": draw(SMALL),
         "shortest": min(durations, default=NEVER),
@@ -60,7 +62,7 @@ def in_one(windows: list[Window]) -> Window:
                 whole[path] = {**values, "bins": dict(values["bins"])}
                 continue
             kept = whole[path]
-            for name in ("count", "total", "own", "charged"):
+            for name in ("count", "untimed", "total", "own", "charged"):
                 kept[name] += values[name]
             for name in ("longest", "exact", "rss_peak", "rss_rise", "device_rise"):
                 kept[name] = max(kept[name], values[name])
@@ -89,10 +91,10 @@ def test_each_row_holds_the_figures_of_its_path(windows: list[Window]) -> None:
     rows = {row[0]: row for row in totals.changed_rows()}
     assert set(rows) == set(expected)
     for path, values in expected.items():
-        _, count, total, own, shortest, longest, charged, peak, rise, exact, device, histogram = rows[path]
+        _, count, total, own, shortest, longest, charged, peak, rise, exact, device, histogram, untimed = rows[path]
         seen = values["rss_peak"] > 0 or values["exact"]
-        assert (count, total, own, charged, exact) == tuple(
-            values[name] for name in ("count", "total", "own", "charged", "exact")
+        assert (count, untimed, total, own, charged, exact) == tuple(
+            values[name] for name in ("count", "untimed", "total", "own", "charged", "exact")
         )
         assert shortest == (values["shortest"] if count else None)
         assert longest == (values["longest"] if count else None)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rlprof.analyse.report import build_report
 from rlprof.model.errors import EmptyRecording, NewerRecording, NotARecording, OutputExists, RecordingNotFound
 from rlprof.recording import schema
 from rlprof.recording.merge import merge
@@ -21,6 +22,8 @@ from rlprof.recording.place import parts_of
 from rlprof.recording.reader import open_recording
 from rlprof.recording.runfile import Run, read_run, write_run
 from support.parts import DEAD_PID, a_batch, change, codes, content, content_of_run, write_part
+
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 @pytest.fixture
@@ -267,7 +270,7 @@ def test_a_merge_that_fails_leaves_all_parts_and_no_half_result(target: Path, mo
 
 @pytest.fixture
 def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A made-up layout 2, in which threads tell their priority."""
+    """A made-up next layout, in which threads tell their priority."""
 
     def add_priority(connection: sqlite3.Connection) -> None:
         connection.execute("ALTER TABLE threads ADD COLUMN priority INTEGER NOT NULL DEFAULT 0")
@@ -276,8 +279,8 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = schema.TABLES.replace("is_main INTEGER NOT NULL,", "is_main INTEGER NOT NULL, priority INTEGER,")
     assert tables != schema.TABLES
     monkeypatch.setattr(schema, "TABLES", tables)
-    monkeypatch.setattr(schema, "VERSION", 2)
-    monkeypatch.setitem(schema.MIGRATIONS, 1, add_priority)
+    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION, add_priority)
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
 
 
 def test_an_older_recording_is_migrated_for_the_reader_and_stays_as_it_is(
@@ -302,8 +305,22 @@ def test_older_parts_are_migrated_by_a_merge(target: Path, request: pytest.Fixtu
     assert merged.main.threads[0].name == "MainThread (migrated)"
     assert not parts_of(target).exists()
     connection = sqlite3.connect(target)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     connection.close()
+
+
+def test_a_recording_of_the_first_layout_reads_as_it_did() -> None:
+    recording = open_recording(GOLDEN / "layout-1.rlprof")
+    main, worker = recording.processes
+    counts = {main.paths[path].name: stats.count for path, stats in main.stats.items() if stats.count}
+    assert counts == {"iteration": 5, "act": 5, "env.step": 5, "learn": 5}
+    assert {stats.untimed for stats in (*main.stats.values(), *worker.stats.values())} == {0}
+    assert (main.counters["env_steps"].amount, worker.counters["env_steps"].amount) == (40, 24)
+    assert sum(stats.self_ns for stats in main.stats.values()) == main.recorded_ns
+    assert len(main.windows.start_ns) > 0
+    report = build_report(recording)
+    assert report.throughput.iterations == 5
+    assert [phase.phase for phase in report.phases] == ["env.step", "policy.forward", "learn.backward"]
 
 
 def test_a_newer_recording_is_refused_with_what_to_do(target: Path) -> None:

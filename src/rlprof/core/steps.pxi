@@ -1,0 +1,95 @@
+# Env steps, where every tenth of a microsecond counts: who is told that one begins, and what its result says.
+
+cdef extern from "Python.h":
+    ctypedef struct Py_buffer:
+        void *buf
+        Py_ssize_t len
+        Py_ssize_t itemsize
+        char *format
+    int PyObject_GetBuffer(object, Py_buffer *, int) except -1
+    void PyBuffer_Release(Py_buffer *) noexcept
+    int PyObject_CheckBuffer(object) noexcept
+    enum:
+        PyBUF_FORMAT
+
+cdef dict episode_returns = {}  # by the environment's id, which may come to mean another one: it begins with a reset
+
+
+def begin_env_step():
+    """An env step begins in this thread."""
+    here().env_steps += 1
+
+
+def env_steps_here():
+    """Env steps that probes have seen begin in this thread."""
+    return here().env_steps
+
+
+def settle_steps(bint settled):
+    """Whether the next env step of this thread need not be told to anybody before it begins."""
+    here().settled = settled
+
+
+def note_step(env, result):
+    """Count one env step, and from its result episodes and their returns."""
+    cdef double total
+    infer("env_steps", 1)
+    if type(result) is not tuple or len(<tuple>result) != 5:
+        return
+    _, reward, terminated, truncated, _ = <tuple>result
+    try:
+        total = episode_returns.get(<size_t><PyObject *>env, 0.0) + <double>reward
+        if terminated or truncated:
+            infer("episodes", 1)
+            infer("episode_return", total)
+            total = 0
+        episode_returns[<size_t><PyObject *>env] = total
+    except Exception:  # an environment of another making: its steps are counted all the same
+        return
+
+
+def forget_return(env, result):
+    """An environment was reset."""
+    episode_returns.pop(<size_t><PyObject *>env, None)
+
+
+def note_vector_step(envs, result):
+    """Count a step of many environments, and the episodes that ended in it."""
+    cdef int64_t ended
+    infer("env_steps", envs.num_envs)
+    if type(result) is not tuple or len(<tuple>result) != 5:
+        return
+    _, _, terminated, truncated, _ = <tuple>result
+    try:
+        ended = ended_of(terminated, truncated)
+    except Exception:
+        return
+    if ended:
+        infer("episodes", ended)
+
+
+cdef int64_t ended_of(object terminated, object truncated) except -1:
+    """In how many environments one flag or the other is set."""
+    cdef Py_buffer one
+    cdef Py_buffer other
+    cdef int64_t ended = 0
+    cdef Py_ssize_t i
+    if not PyObject_CheckBuffer(terminated) or not PyObject_CheckBuffer(truncated):
+        return (terminated | truncated).sum()
+    PyObject_GetBuffer(terminated, &one, PyBUF_FORMAT)  # refused where the flags do not lie side by side
+    try:
+        PyObject_GetBuffer(truncated, &other, PyBUF_FORMAT)
+        try:
+            if not (are_flags(&one) and are_flags(&other) and one.len == other.len):
+                return (terminated | truncated).sum()
+            for i in range(one.len):
+                ended += (<char *>one.buf)[i] or (<char *>other.buf)[i]
+            return ended
+        finally:
+            PyBuffer_Release(&other)
+    finally:
+        PyBuffer_Release(&one)
+
+
+cdef inline bint are_flags(Py_buffer *buffer) noexcept:
+    return buffer.itemsize == 1 and buffer.format != NULL and buffer.format[0] == c'?'

@@ -1,0 +1,128 @@
+"""Keeping rlprof's own cost within a share of the run: calls that come too often are counted, and some of them timed.
+
+After each flush the cost of every path is known from its calls and the calibrated cost of one. What probes may cost is
+shared out evenly: a path that needs less than its part is timed in full, one that needs more is thinned until it fits.
+Places in the program and levels of an environment are thinned first, whole steps and forward passes only when that is
+not enough, and nothing around a span that the program opens itself: those are all kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from typing import Final
+
+from rlprof import _core
+from rlprof.model import kinds
+from rlprof.model.recording import SpanCost
+
+FINEST: Final = frozenset({kinds.SITE, kinds.LEVEL})
+PROBED: Final = FINEST | {kinds.PROBE}
+#: Of the budget, what is left to the finest spans when all the rest of it is taken.
+LEAST_PART: Final = 0.2
+#: Calls of a path that are timed in each flush, whatever it costs: fewer would say nothing about the rest.
+FEWEST_TIMED: Final = 16
+#: How much of a new flush goes into the running average. Collecting and learning take turns of seconds.
+FRESH: Final = 0.3
+
+PathRow = tuple[int, int | None, int, str, str | None, int]
+
+
+class Budget:
+    """Follows what each path costs and thins those that cost too much."""
+
+    def __init__(self, share: float, costs: Mapping[int, SpanCost]) -> None:
+        self._share = share
+        self._unit = {kind: cost.inside_ns + cost.outside_ns for kind, cost in costs.items()}
+        self._parent: dict[int, int | None] = {}
+        self._kind: dict[int, int] = {}
+        self._around_users: set[int] = set()
+        self._demand: dict[int, float] = {}  # ns per second that timing every call would cost
+        self._calls: dict[int, float] = {}  # per flush
+        self._charged = 0.0  # ns per second that all else costs
+        self._every: dict[int, int] = {}
+        self._flushes = 0
+
+    def learn_paths(self, paths: Iterable[PathRow]) -> None:
+        """New paths, parents before children."""
+        for number, parent, _, _, _, kind in paths:
+            self._parent[number] = parent
+            self._kind[number] = kind
+            above = parent if kind not in PROBED else None
+            while above is not None and above not in self._around_users:
+                self._around_users.add(above)
+                _core.thin(above, 1)
+                above = self._parent.get(above)
+
+    def follow(self, seconds: float, rows: Mapping[str, Sequence[int]]) -> None:
+        """Take in what one flush of so many seconds brought, and set how the next calls are timed."""
+        if seconds <= 0 or self._share >= 1:
+            return
+        self._flushes += 1
+        self._average(seconds, rows)
+        finest, probes, fixed = self._groups()
+        budget = self._share * 1e9
+        room = budget - fixed - sum(probes.values())
+        if room < LEAST_PART * budget:
+            room = LEAST_PART * budget
+            self._share_out(probes, max(budget - fixed - room, LEAST_PART * budget))
+        else:
+            self._share_out(probes, sum(probes.values()))
+        self._share_out(finest, room)
+
+    def _average(self, seconds: float, rows: Mapping[str, Sequence[int]]) -> None:
+        weight = max(FRESH, 1 / self._flushes)
+        for averages in (self._demand, self._calls):
+            for path in averages:
+                averages[path] *= 1 - weight
+        for path, count in zip(rows["path"], rows["count"], strict=True):
+            if count:
+                cost = count * self._unit.get(self._kind.get(path, -1), 0.0) / seconds
+                self._demand[path] = self._demand.get(path, 0.0) + weight * cost
+                self._calls[path] = self._calls.get(path, 0.0) + weight * count
+        self._charged += weight * (sum(rows["charged"]) / seconds - self._charged)
+
+    def _groups(self) -> tuple[dict[int, float], dict[int, float], float]:
+        """What the finest spans would cost, by the outermost of them; whole calls; and what cannot be helped."""
+        can = {path for path, _ in _core.thinnable()} - self._around_users
+        finest: dict[int, float] = {}
+        probes: dict[int, float] = {}
+        fixed = self._charged
+        for path, demand in self._demand.items():
+            top = self._outermost(path, can)
+            if top is not None:
+                finest[top] = finest.get(top, 0.0) + demand
+            elif path in can:
+                probes[path] = demand
+            else:
+                fixed += demand
+        return finest, probes, fixed
+
+    def _outermost(self, path: int, can: set[int]) -> int | None:
+        """The outermost of the fine spans around a path without a gap, itself among them."""
+        top = None
+        step: int | None = path
+        while step is not None and step in can and self._kind.get(step) in FINEST:
+            top = step
+            step = self._parent.get(step)
+        return top
+
+    def _share_out(self, demand: Mapping[int, float], room: float) -> None:
+        part = even_part(list(demand.values()), room)
+        for path, wanted in demand.items():
+            most = max(self._calls.get(path, 0.0) / FEWEST_TIMED, 1.0)
+            every = ceil(min(wanted / part, most)) if part > 0 else ceil(most)
+            if every != self._every.get(path, 1):
+                self._every[path] = every
+                _core.thin(path, every)
+
+
+def even_part(wanted: Sequence[float], room: float) -> float:
+    """The part of each, so that those who want less get what they want and all together get `room`."""
+    left = room
+    for number, want in enumerate(sorted(wanted)):
+        part = left / (len(wanted) - number)
+        if want >= part:
+            return part
+        left -= want
+    return max(wanted, default=0.0)

@@ -1,0 +1,126 @@
+"""The budget thins what costs most, in order, and leaves the program's own spans alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlprof import _core
+from rlprof.model.kinds import LEVEL, PROBE, ROOT, SITE, WITH
+from rlprof.model.recording import SpanCost
+from rlprof.record.budget import FEWEST_TIMED, Budget, even_part
+
+#: A microsecond for each span: a flush of one second with 2% to spend can time 20,000 calls.
+COSTS = {kind: SpanCost(400.0, 600.0, 0.0) for kind in (WITH, PROBE, SITE, LEVEL)}
+
+
+class FakeCore:
+    """Notes what is thinned, and lets everything be thinned that is not the program's own."""
+
+    def __init__(self) -> None:
+        self.every: dict[int, int] = {}
+        self.can: set[int] = set()
+
+    def thin(self, path: int, every: int) -> None:
+        self.every[path] = every
+
+    def thinnable(self) -> list[tuple[int, int]]:
+        return [(path, 1) for path in self.can]
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
+    fake = FakeCore()
+    monkeypatch.setattr(_core, "thin", fake.thin)
+    monkeypatch.setattr(_core, "thinnable", fake.thinnable)
+    yield fake
+
+
+def a_budget(core: FakeCore, *paths: tuple[int, int | None, int], share: float = 0.02) -> Budget:
+    """Paths are (number, parent, kind) below a root with number 0."""
+    budget = Budget(share, COSTS)
+    budget.learn_paths([(0, None, 0, "", None, ROOT), *((n, up, 0, f"p{n}", None, kind) for n, up, kind in paths)])
+    core.can = {number for number, _, kind in paths if kind != WITH}
+    return budget
+
+
+def flush(budget: Budget, counts: dict[int, int], charged: int = 0, times: int = 30) -> None:
+    rows = {"path": [0, *counts], "count": [0, *counts.values()], "charged": [charged, *[0] * len(counts)]}
+    for _ in range(times):
+        budget.follow(1.0, rows)
+
+
+def test_what_fits_is_timed_in_full(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, SITE), (2, 0, PROBE)), {1: 9_000, 2: 9_000})
+    assert set(core.every.values()) <= {1}
+
+
+def test_the_hottest_is_thinned_until_all_fits_and_the_others_are_not(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, SITE), (2, 0, SITE)), {1: 1_000_000, 2: 1_000})
+    assert core.every.get(2, 1) == 1
+    assert core.every[1] == pytest.approx(1_000_000 / 19_000, abs=1)
+
+
+def test_whole_calls_are_thinned_only_when_the_fine_ones_are_not_enough(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, PROBE), (2, 1, LEVEL), (3, 0, SITE))
+    flush(budget, {1: 10_000, 2: 100_000, 3: 100_000})
+    assert core.every.get(1, 1) == 1
+    assert core.every[2] == core.every[3] == pytest.approx(100_000 / 5_000, abs=1)
+    flush(budget, {1: 1_000_000, 2: 100_000, 3: 100_000})
+    assert core.every[1] > 50
+
+
+def test_levels_are_thinned_at_the_outermost_one(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, PROBE), (2, 1, LEVEL), (3, 2, LEVEL), (4, 3, LEVEL)), dict.fromkeys((2, 3, 4), 50_000))
+    assert core.every[2] == pytest.approx(150_000 / 20_000, abs=1)
+    assert core.every.get(3, 1) == core.every.get(4, 1) == 1
+
+
+def test_nothing_around_a_span_of_the_program_is_thinned(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, PROBE), (2, 1, LEVEL), (3, 2, WITH), (4, 0, SITE))
+    flush(budget, dict.fromkeys((1, 2, 3, 4), 1_000_000))
+    assert core.every.get(1, 1) == core.every.get(2, 1) == 1
+    assert core.every[4] > 100
+
+
+def test_a_span_of_the_program_that_comes_later_brings_back_the_full_timing_around_it(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, LEVEL))
+    flush(budget, {1: 1_000_000})
+    assert core.every[1] > 10
+    budget.learn_paths([(2, 1, 0, "mine", None, WITH)])
+    assert core.every[1] == 1
+    flush(budget, {1: 1_000_000, 2: 10})
+    assert core.every[1] == 1
+
+
+def test_some_calls_are_timed_however_many_there_are(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, SITE), share=1e-9), {1: 1_000})
+    assert core.every[1] <= 1_000 / FEWEST_TIMED + 1
+
+
+def test_what_else_rlprof_costs_is_part_of_the_budget(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, SITE)), {1: 20_000}, charged=10_000_000)
+    assert core.every[1] == 2
+
+
+def test_when_the_storm_is_over_all_is_timed_again(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, SITE))
+    flush(budget, {1: 1_000_000})
+    assert core.every[1] > 10
+    flush(budget, {1: 1_000})
+    assert core.every[1] == 1
+
+
+def test_a_budget_of_everything_thins_nothing(core: FakeCore) -> None:
+    flush(a_budget(core, (1, 0, SITE), share=1.0), {1: 100_000_000})
+    assert core.every == {}
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20), st.floats(1, 1e6))
+def test_an_even_part_uses_all_there_is_or_all_that_is_wanted(wanted: list[float], room: float) -> None:
+    part = even_part(wanted, room)
+    given_out = sum(min(want, part) for want in wanted)
+    assert given_out == pytest.approx(min(sum(wanted), room), rel=1e-6, abs=1e-6)
