@@ -55,8 +55,9 @@ def lane_slices(account: Account) -> LaneSlices:
     starts = np.full(len(ends), np.iinfo(np.int64).max, np.int64)
     np.minimum.at(starts, index, table.start_ns)
     own = np.maximum(table.self_ns - table.charged_ns, 0).astype(np.float64)
-    cells = np.bincount(part[rows] * len(ends) + index[rows], own[rows], len(parts) * len(ends))
-    by_part = dict(zip(parts, cells.reshape(len(parts), len(ends)), strict=True)) if parts else {}
+    cells = np.bincount(part[rows] * len(ends) + index[rows], own[rows], len(parts) * len(ends)).astype(np.float64)
+    by_part: dict[str, FloatColumn] = dict(zip(parts, cells.reshape(len(parts), len(ends)), strict=True))
     if ROOT in by_part:
-        by_part[UNATTRIBUTED] = by_part.get(UNATTRIBUTED, 0.0) + by_part[ROOT]
+        inside = by_part.get(UNATTRIBUTED)
+        by_part[UNATTRIBUTED] = by_part[ROOT] if inside is None else by_part[ROOT] + inside
     return LaneSlices(starts, ends, by_part)

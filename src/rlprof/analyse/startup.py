@@ -1,4 +1,4 @@
-"""Start-up: the unattributed time before training began, with its imports and its building of environments and networks.
+"""Start-up: the unattributed time before training began. Modules are loaded in it, environments and networks built.
 
 Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
 checkpoint and move their networks before that. Recordings hold slices of about half a second, so the slice in which it

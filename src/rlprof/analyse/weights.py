@@ -50,7 +50,8 @@ def weighted_samples(account: Account, slices: LaneSlices, startup: Startup | No
     seconds = part_seconds(account, startup)
     timed = account.process.samples.end_ns is not None and len(slices) > 0
     rows = _timed(account, slices, startup) if timed else _untimed(account, startup)
-    none = _Rows(*(np.empty(0, np.int64) for _ in range(3)), np.empty(0, np.float64))
+    empty = np.empty(0, np.int64)
+    none = _Rows(empty, empty, empty, np.empty(0, np.float64))
     for part, total in seconds.items():
         if total <= 0:
             continue

@@ -294,6 +294,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _unattributed_lines, _operations, _phase_lines, _findings, _slow_iterations, _processes,
-    _inferred, _warnings, _foot,
+    _head, _throughput, _ledger, _unattributed_lines, _operations, _phase_lines, _findings, _slow_iterations,
+    _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

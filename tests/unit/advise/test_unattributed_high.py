@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlprof.analyse.places import is_users
 from rlprof.advise.report import complete_report
+from rlprof.analyse.places import is_users
 from rlprof.model.report import Finding
 from support.examples import ppo_recording
 from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span
