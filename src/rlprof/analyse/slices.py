@@ -41,15 +41,20 @@ def part_of(account: Account, identity: int) -> str:
     return ROOT if is_root(account.process.paths[identity]) else account.phases[identity]
 
 
-def lane_slices(account: Account) -> LaneSlices:
-    """The slices of a process, from its windows."""
-    table = account.process.windows
+def numbered_parts(account: Account, paths: IntColumn) -> tuple[list[str], IntColumn]:
+    """All parts of the lane, and for each of these paths the number of its part; -1 where it is not the lane's."""
     parts = sorted({part_of(account, identity) for identity in account.lane_paths})
     number = np.full(max(account.process.paths, default=0) + 1, -1, np.int64)
     for identity in account.lane_paths:
         number[identity] = parts.index(part_of(account, identity))
-    known = (table.path >= 0) & (table.path < len(number))
-    part = np.where(known, number[np.where(known, table.path, 0)], -1)
+    known = (paths >= 0) & (paths < len(number))
+    return parts, np.where(known, number[np.where(known, paths, 0)], -1)
+
+
+def lane_slices(account: Account) -> LaneSlices:
+    """The slices of a process, from its windows."""
+    table = account.process.windows
+    parts, part = numbered_parts(account, table.path)
     rows = part >= 0
     ends, index = np.unique(table.end_ns, return_inverse=True)
     starts = np.full(len(ends), np.iinfo(np.int64).max, np.int64)

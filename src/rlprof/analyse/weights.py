@@ -15,7 +15,7 @@ import numpy as np
 
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, unattributed_ns
 from rlprof.analyse.places import Sights
-from rlprof.analyse.slices import ROOT, LaneSlices, part_of
+from rlprof.analyse.slices import ROOT, LaneSlices, numbered_parts
 from rlprof.analyse.startup import Startup
 from rlprof.model.phases import STARTUP, UNATTRIBUTED
 from rlprof.model.recording import FloatColumn, IntColumn, SampleTable
@@ -124,10 +124,8 @@ def _untimed(account: Account, startup: Startup | None) -> dict[str, _Rows]:
 
 def _chosen(account: Account, table: SampleTable) -> Mapping[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """Which samples were taken in which part."""
-    paths: dict[str, list[int]] = {}
-    for identity in account.lane_paths:
-        paths.setdefault(part_of(account, identity), []).append(identity)
-    return {part: np.isin(table.path, np.asarray(within, np.int64)) for part, within in paths.items()}
+    parts, number = numbered_parts(account, table.path)
+    return {part: number == index for index, part in enumerate(parts)}
 
 
 def _only(rows: _Rows, counted: FloatColumn) -> _Rows:
