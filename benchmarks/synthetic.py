@@ -169,6 +169,7 @@ class ProcessWriter:
             "counters": self._counters(starts),
             "memory": self._memory(starts),
             "samples": self._samples(slices),
+            "sample_slices": {"end_ns": starts + SLICE_NS, "rows": np.full(slices, STACKS_PER_SLICE, np.int64)},
         }
         if self.kind.is_main:
             batch.tables["iterations"] = self._iterations(starts)

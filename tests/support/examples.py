@@ -63,7 +63,40 @@ def ppo_builder() -> RecordingBuilder:
     builder.slow_iteration(39, 58.0, 4.1, {"update": 0.7, "checkpoint": 2.6, "rollout": 0.8, "env_step": 0.5})
     builder.slow_iteration(38, 55.1, 2.9, {"update": 0.7, "rollout": 2.1, "env_step": 1.9})
     builder.memory([(second, 520_000_000 + 700_000 * second, -1) for second in range(62)])
+    _ppo_samples(builder)
     return builder
+
+
+_UNLISTED = {"env_step": 3.3, "render_frame": 4.2, "optimizer_step": 3.05, "checkpoint": 1.1, "rollout": 0.8}
+_UNLISTED.update({"buffer_add": 0.62, "advantage": 0.31})
+
+
+def _ppo_samples(builder: RecordingBuilder) -> None:
+    """Two seconds of start-up, then the loop with some lines of the user's in no span."""
+    torch = "/home/ann/venv/lib/python3.11/site-packages/torch"
+    train = FrameSpec("<module>", "/home/ann/project/train.py", 12)
+    loading = FrameSpec("_find_and_load", "<frozen importlib._bootstrap>", 1176)
+    module = FrameSpec("<module>", f"{torch}/__init__.py", 2885)
+    builder.slice_of_time(0.0, 1.0, {"": 1.0}, [("", 90, (train, loading, module))])
+    builder.slice_of_time(1.0, 2.0, {"": 1.0}, [("", 95, (FrameSpec("make_envs", "/home/ann/project/train.py", 40),))])
+    own = {"": 2.07, "iteration": 0.7, "physics": 17.1, "backward": 11.9, "policy_forward": 9.4, "loss": 5.2}
+    main = FrameSpec("main", "/home/ann/project/train.py", 88)
+    physics = FrameSpec("Arm.integrate", "/home/ann/project/arm.py", 133)
+    dot = FrameSpec("dot", "/home/ann/venv/lib/python3.11/site-packages/numpy/core/multiarray.py", 741)
+    run = FrameSpec("_engine_run_backward", f"{torch}/autograd/graph.py", 979)
+    samples: list[tuple[str, int, tuple[FrameSpec, ...]]] = [
+        ("", 150, (main, FrameSpec("relabel", "/home/ann/project/goals.py", 57))),
+        ("iteration", 60, (main, FrameSpec("dumps", "/usr/lib/python3.11/json/__init__.py", 231))),
+        ("iteration", 5, (main,)),
+        ("physics", 1200, (main, physics)),
+        ("physics", 400, (main, physics, dot)),
+        ("backward", 1100, (main, FrameSpec("learn", "/home/ann/project/train.py", 61), run)),
+        ("policy_forward", 880, (main, FrameSpec("act", "/home/ann/project/train.py", 33))),
+        ("loss", 12, (main, FrameSpec("learn", "/home/ann/project/train.py", 58))),
+    ]
+    samples += [(name, round(90 * seconds), (main,)) for name, seconds in _UNLISTED.items()]
+    own.update(_UNLISTED)
+    builder.slice_of_time(2.0, 62.0, own, samples)
 
 
 def ppo_recording() -> Recording:
@@ -99,6 +132,10 @@ def busy_recording() -> Recording:
         FrameSpec("dump", "/usr/lib/python3.11/json/__init__.py", 179),
     )
     builder.sample("", 10, FrameSpec("_run", "<frozen runpy>", 88))
+    builder.sample("env_wait", 640, main, FrameSpec("poll", "/usr/lib/python3.11/selectors.py", 415))
+    builder.sample("act", 160, main, FrameSpec("act", "/home/ann/project/policy.py", 20))
+    builder.sample("learn", 280, main, FrameSpec("update", "/home/ann/project/policy.py", 71))
+    builder.sample("collect", 27, main)
     builder.losses(spans_dropped=1200)
     builder.warning("probe-off", "the memory probe failed once and was switched off", "see the log for its error")
     builder.memory([(second, 900_000_000 + 3_000_000 * second, 1_200_000_000) for second in range(0, 120, 2)])
@@ -130,7 +167,8 @@ def hostile_recording() -> Recording:
         thread=HOSTILE,
     )
     builder.counter("env_steps", 1000).counter(HOSTILE, 3)
-    builder.sample("", 100, FrameSpec(HOSTILE, HOSTILE + ".py", 1))
+    builder.sample("", 100, FrameSpec(HOSTILE, HOSTILE + ".py", 1), FrameSpec(HOSTILE, f"/lib/python3.11/{HOSTILE}", 1))
+    builder.sample(HOSTILE, 100, FrameSpec(HOSTILE, HOSTILE + ".py", 1))
     builder.losses(**{HOSTILE: 3})
     builder.warning(HOSTILE, HOSTILE, HOSTILE)
     child = a_child(seconds=5.0)

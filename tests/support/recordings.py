@@ -138,6 +138,8 @@ class ProcessBuilder:
     memory_rows: list[tuple[int, int, int]] = field(default_factory=list)
     slow: tuple[SlowIteration, ...] = ()
     sample_rows: list[tuple[int, int, int]] = field(default_factory=list)
+    sample_ends: list[int] = field(default_factory=list)
+    window_rows: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     frames: dict[int, Frame] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=lambda: {"spans_dropped": 0})
     notes: list[RecordedWarning] = field(default_factory=list)
@@ -252,10 +254,29 @@ class ProcessBuilder:
         """Stack samples in a path; the stack goes from the outermost caller to the leaf."""
         parent: int | None = None
         for spec in stack:
-            number = len(self.frames) + 1
-            self.frames[number] = Frame(number, parent, spec.function, spec.file, spec.line)
+            known = (parent, spec.function, spec.file, spec.line)
+            number = next((i for i, f in self.frames.items() if (f.parent, f.function, f.file, f.line) == known), 0)
+            if not number:
+                number = len(self.frames) + 1
+                self.frames[number] = Frame(number, *known)
             parent = number
         self.sample_rows.append((self.find(path), parent or 0, count))
+        return self
+
+    def slice_of_time(
+        self: Builder,
+        start: float,
+        end: float,
+        own: Mapping[str, float],
+        samples: Sequence[tuple[str, int, tuple[FrameSpec, ...]]] = (),
+    ) -> Builder:
+        """A slice with the own seconds of the named paths, and the stacks that were sampled in it."""
+        first, last = START_NS + round(start * SECOND), START_NS + round(end * SECOND)
+        for name, seconds in own.items():
+            self.window_rows.append((first, last, self.find(name), 1, round(seconds * SECOND)))
+        for path, count, stack in samples:
+            self.sample(path, count, *stack)
+            self.sample_ends.append(last)
         return self
 
     def losses(self: Builder, **lost: int) -> Builder:
@@ -298,7 +319,12 @@ class ProcessBuilder:
         starts, durations, steps = self.turns
         counter_rows = self.counter_rows
         return ProcessLoaders(
-            windows=lambda: WindowTable(*(np.empty(0, np.int64) for _ in range(7))),
+            windows=lambda: WindowTable(
+                *(_column([row[part] for row in self.window_rows]) for part in range(4)),
+                total_ns=_column([row[4] for row in self.window_rows]),
+                self_ns=_column([row[4] for row in self.window_rows]),
+                charged_ns=_column([0] * len(self.window_rows)),
+            ),
             counters=lambda: CounterTable(
                 start_ns=_column([row[0] for row in counter_rows]),
                 end_ns=_column([row[1] for row in counter_rows]),
@@ -315,6 +341,7 @@ class ProcessBuilder:
                 frame=_column([row[1] for row in self.sample_rows]),
                 count=_column([row[2] for row in self.sample_rows]),
                 frames=self.frames,
+                end_ns=_column(self.sample_ends) if self.sample_ends else None,
             ),
         )
 

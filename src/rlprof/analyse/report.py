@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rlprof.analyse.bottlenecks import bottlenecks_of
 from rlprof.analyse.facts import run_entry
 from rlprof.analyse.iterations import slowest_iterations
-from rlprof.analyse.ledger import Account, open_account
+from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
+from rlprof.analyse.lines import drilldown_of
 from rlprof.analyse.memory import memory_of
 from rlprof.analyse.operations import operations_of
 from rlprof.analyse.own_code import inferred_of
 from rlprof.analyse.processes import process_entries
 from rlprof.analyse.sampling import sampling_of
+from rlprof.analyse.slices import lane_slices
+from rlprof.analyse.startup import Startup, startup_of
 from rlprof.analyse.throughput import iterating_process, throughput_of
 from rlprof.analyse.warnings import losses_of, warnings_of
 from rlprof.model.recording import Recording
-from rlprof.model.report import SCHEMA, Report, SlowestIteration
+from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
 
 
 def build_report(recording: Recording) -> Report:
@@ -22,8 +27,11 @@ def build_report(recording: Recording) -> Report:
     accounts = tuple(open_account(process) for process in recording.processes)
     wall_seconds = accounts[0].wall_seconds
     throughput = throughput_of(recording, wall_seconds)
-    processes = process_entries(accounts, throughput.env_steps)
-    main = processes[0]
+    slices = lane_slices(accounts[0])
+    startup = startup_of(accounts[0], slices)
+    main, *children = process_entries(accounts, throughput.env_steps)
+    main = _with_startup(main, startup)
+    processes = (main, *children)
     operations = tuple(operation for account in accounts for operation in operations_of(account))
     return Report(
         schema=SCHEMA,
@@ -44,7 +52,14 @@ def build_report(recording: Recording) -> Report:
         warnings=warnings_of(recording, accounts),
         recording=recording.source,
         inferred=inferred_of(recording),
+        drilldown=drilldown_of(accounts[0], slices, startup),
     )
+
+
+def _with_startup(entry: ProcessEntry, startup: Startup | None) -> ProcessEntry:
+    if startup is None:
+        return entry
+    return replace(entry, ledger=replace(entry.ledger, startup_seconds=startup.nanoseconds / NS_PER_SECOND))
 
 
 def _slow_iterations(recording: Recording, accounts: tuple[Account, ...]) -> tuple[SlowestIteration, ...]:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 UNATTRIBUTED: Final = "unattributed"
+STARTUP: Final = "startup"  # the part of the unattributed time before training began
 OVERHEAD: Final = "overhead"
 OTHER: Final = "other"
 

@@ -162,12 +162,17 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class SampleTable:
-    """Stack samples: how often `frame` (with its callers) was on the CPU while `path` was the innermost span."""
+    """Stack samples: how often `frame` (with its callers) was on the CPU while `path` was the innermost span.
+
+    `end_ns` is the end of the slice of time that a row's samples were taken in, the same as in the windows; None where
+    the recording does not say. Rows of the same path and frame add up.
+    """
 
     path: IntColumn
     frame: IntColumn
     count: IntColumn
     frames: Mapping[int, Frame]
+    end_ns: IntColumn | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,13 +18,18 @@ Severity = Literal["critical", "warning", "info"]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Where the wall clock of one process went: attributed + unattributed + overhead = wall."""
+    """Where the wall clock of one process went: attributed + unattributed + overhead = wall.
+
+    `startup_seconds` is the part of the unattributed time before training began; None where that is not known, and for
+    child processes.
+    """
 
     wall_seconds: float
     attributed_seconds: float
     unattributed_seconds: float
     overhead_seconds: float
     overhead_error_seconds: float
+    startup_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,49 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A library's function that ran below a line, at the line of it that took most.
+
+    `function` is `import NAME` for the loading of a module.
+    """
+
+    file: str
+    line: int
+    function: str
+    seconds: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineEntry:
+    """A line with the time it took, the functions it called included where they are a library's."""
+
+    file: str
+    line: int
+    function: str
+    own: bool  # False: no line of the user's was on the stack, and this is a library's
+    seconds: float
+    low_seconds: float  # 95% interval: samples are few, and time without a sample may have been any line's
+    high_seconds: float
+    share: float  # of the wall clock, 0 to 1
+    samples: int
+    calling: tuple[LibraryCall, ...]  # the innermost functions of libraries below it, the largest first
+
+
+@dataclass(frozen=True, slots=True)
+class Drilldown:
+    """A part of the ledger by line: the lines, other_seconds and unsampled_seconds add up to its seconds."""
+
+    part: str  # a phase, "startup", or "unattributed", which is without start-up here
+    seconds: float
+    samples: int
+    expected_samples: float  # at the rate of the whole run
+    lines: tuple[LineEntry, ...]
+    other_seconds: float  # lines that are not listed
+    unsampled_seconds: float  # no sample was taken there
+
+
+@dataclass(frozen=True, slots=True)
 class Gain:
     sps_ratio: float
     low: float
@@ -222,3 +270,4 @@ class Report:
     warnings: tuple[ReportWarning, ...]
     recording: str  # where the recording lies
     inferred: tuple[Inferred, ...] = ()
+    drilldown: tuple[Drilldown, ...] | None = None  # of the main process; None where no stack was sampled

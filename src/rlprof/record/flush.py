@@ -83,7 +83,7 @@ class Flusher:
         self._add_counters(now, counters)
         self._add_iterations(layout.TURN.columns(turns))
         self._add_memory()
-        self._add_samples()
+        self._add_samples(now)
         self._add_events()
         spans = layout.OPEN_SPAN.columns(opened)
         self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
@@ -144,12 +144,13 @@ class Flusher:
             at, rss, device = map(list, zip(*taken, strict=True))
             self._add("memory", {"at_ns": at, "rss_bytes": rss, "device_bytes": device})
 
-    def _add_samples(self) -> None:
+    def _add_samples(self, now: int) -> None:
         frames, samples = drain_stacks()
         self._rows.frames += frames
         if samples:
             path, frame, count = map(list, zip(*samples, strict=True))
             self._add("samples", {"path": path, "frame": frame, "count": count})
+            self._add("sample_slices", {"end_ns": [now], "rows": [len(path)]})
 
     def _add_events(self) -> None:
         for chunk in _core.drain_events():

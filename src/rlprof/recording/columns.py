@@ -62,6 +62,10 @@ SAMPLES: Final = (
     Column("frame", "<u4"),
     Column("count", "<u4"),
 )
+SAMPLE_SLICES: Final = (
+    Column("end_ns", "<i8", steps=True),
+    Column("rows", "<u4"),
+)
 
 KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "windows": WINDOWS,
@@ -70,6 +74,7 @@ KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "memory": MEMORY,
     "events": EVENTS,
     "samples": SAMPLES,
+    "sample_slices": SAMPLE_SLICES,
 }
 
 #: gzip's frame, for its CRC: the checksum of zlib's own frame misses some single flipped bits in tables like these.

@@ -229,11 +229,8 @@ def _slow(connection: sqlite3.Connection, key: int) -> tuple[SlowIteration, ...]
 
 
 def _samples(connection: sqlite3.Connection, key: int) -> SampleTable:
-    """Counts come per flush; the same stack below the same path is one row here."""
     columns = _chunks(connection, key, "samples")
-    pairs = columns["path"] << 32 | columns["frame"]
-    unique, inverse = np.unique(pairs, return_inverse=True)
-    counts = np.bincount(inverse, weights=columns["count"], minlength=len(unique)).astype(np.int64)
+    slices = _chunks(connection, key, "sample_slices")
     rows = connection.execute(
         "SELECT id, parent, function, file, line FROM frames WHERE process = ? ORDER BY id LIMIT 1000000", (key,)
     )
@@ -243,4 +240,12 @@ def _samples(connection: sqlite3.Connection, key: int) -> SampleTable:
         if frame.parent is not None and frame.parent not in frames:  # as with paths: no circles
             raise NotARecording(f"frame {frame.id} has no caller")
         frames[frame.id] = frame
-    return SampleTable(unique >> 32, unique & 0xFFFFFFFF, counts, frames)
+    return SampleTable(columns["path"], columns["frame"], columns["count"], frames, _ends(slices, len(columns["path"])))
+
+
+def _ends(slices: dict[str, NDArray[Any]], rows: int) -> NDArray[Any] | None:
+    """The end of each row's slice. Unknown in files of old, and where rows were dropped because nothing could be
+    written for long."""
+    if not len(slices["rows"]) or int(slices["rows"].sum()) != rows:
+        return None
+    return np.repeat(slices["end_ns"], slices["rows"])

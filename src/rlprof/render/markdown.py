@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rlprof.model.clean import clean_text
-from rlprof.model.report import Finding, Report
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.report import Drilldown, Finding, LineEntry, Report
 from rlprof.model.units import (
     format_count,
     format_duration,
@@ -18,6 +19,22 @@ from rlprof.model.units import (
     three_digits,
 )
 from rlprof.render.bars import bar
+from rlprof.render.code_lines import (
+    TOP_LINES,
+    TOP_PHASES,
+    TOP_STARTUP_LINES,
+    called,
+    largest,
+    margin,
+    name_of,
+    note,
+    part_named,
+    rest_of,
+    short_place,
+    shown_parts,
+    unseen,
+    worth_a_table,
+)
 from rlprof.render.columns import columns_with_data
 from rlprof.render.iterations import comparable, stands_out
 
@@ -113,10 +130,57 @@ def _ledger(report: Report) -> Iterator[str]:
     for name, seconds in rest:
         share = seconds / wall if wall > 0 else 0.0
         rows.append([name, bar(share, _BAR_WIDTH), format_duration(seconds), format_percent(share), ""])
+        before = report.ledger.startup_seconds
+        if name == "unattributed" and before:
+            rows.append(["of it start-up", "", format_duration(before), format_percent(before / wall), ""])
     rows.append(["**wall clock**", "", f"**{format_duration(wall)}**", "**100.0%**", ""])
     yield "### Where the time went"
     yield ""
     yield from _table(["phase", "", "time", "share", "calls"], rows, names=2)
+
+
+def _unattributed_lines(report: Report) -> Iterator[str]:
+    drilled = part_named(report, UNATTRIBUTED)
+    if drilled is None or not worth_a_table(report, drilled):
+        return
+    shown = largest(drilled, TOP_LINES)
+    rows = [_line_cells(line, drilled) for line in shown]
+    for name, seconds in rest_of(drilled, shown):
+        if seconds >= 0.005 * drilled.seconds:
+            rows.append([name, "", "", "", format_duration(seconds), "", ""])
+    yield "### Unattributed time, by line"
+    yield ""
+    yield note(report, drilled)
+    yield ""
+    yield from _table(["line", "function", "mostly in", "", "time", "±", "share"], rows, names=4)
+    for said in unseen(report):
+        yield escape(said)
+        yield ""
+
+
+def _phase_lines(report: Report) -> Iterator[str]:
+    rows = [
+        [escape(name_of(drilled)), *_line_cells(line, drilled)]
+        for drilled in shown_parts(report, TOP_PHASES)
+        for line in largest(drilled, TOP_STARTUP_LINES)
+    ]
+    if rows:
+        yield "### Largest parts, by line"
+        yield ""
+        yield from _table(["part", "line", "function", "mostly in", "", "time", "±", "share"], rows, names=5)
+
+
+def _line_cells(line: LineEntry, drilled: Drilldown) -> list[str]:
+    calls = called(line, drilled)
+    return [
+        code(short_place(line), cell=True),
+        code(line.function, cell=True),
+        code(calls[0].function, cell=True) if calls else "",
+        bar(line.seconds / drilled.seconds if drilled.seconds > 0 else 0.0, _BAR_WIDTH // 2),
+        format_duration(line.seconds),
+        margin(line),
+        format_percent(line.share),
+    ]
 
 
 def _operations(report: Report) -> Iterator[str]:
@@ -230,5 +294,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _operations, _findings, _slow_iterations, _processes, _inferred, _warnings, _foot,
+    _head, _throughput, _ledger, _unattributed_lines, _operations, _phase_lines, _findings, _slow_iterations,
+    _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

@@ -113,6 +113,10 @@ def ledger(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
             Text(beside, style=QUIET),
             "",
         )
+        if name == "unattributed" and report.ledger.startup_seconds:
+            before = report.ledger.startup_seconds
+            cells = ("  of it start-up", format_duration(before), format_percent(share(before, wall)))
+            table.add_row(*(Text(cell, style=QUIET) for cell in cells), "", "", "")
     yield Group(title("Where the time went", where, canvas.width), table)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from rlprof.model.report import Report
-from rlprof.render import operations_table, overview, verdicts
+from rlprof.render import code_lines, operations_table, overview, verdicts
 from rlprof.render.canvas import WIDEST, Canvas
 
 Section = Callable[[Report, Canvas], Iterable[RenderableType]]
@@ -18,7 +18,9 @@ SECTIONS: Final[tuple[Section, ...]] = (
     overview.throughput,
     overview.ledger,
     overview.sampling,
+    code_lines.unattributed_lines,
     operations_table.operations,
+    code_lines.phase_lines,
     verdicts.bottlenecks,
     verdicts.slow_iterations,
     verdicts.processes,

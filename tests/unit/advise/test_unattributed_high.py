@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rlprof.advise.places import is_users
 from rlprof.advise.report import complete_report
+from rlprof.analyse.places import is_users
 from rlprof.model.report import Finding
 from support.examples import ppo_recording
 from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span
@@ -115,6 +115,9 @@ def test_the_command_to_verify_runs_the_same_program(command: tuple[str, ...], v
         ("/usr/lib/python3/dist-packages/numpy/core.py", False),
         ("/usr/local/lib/python3.11/threading.py", False),
         ("C:\\Python311\\Lib\\threading.py", False),
+        ("/home/ann/rlprof/src/rlprof/probes/loop.py", False),
+        ("/home/ann/rlprof/src/rlprof/profiler.py", False),
+        ("/home/ann/rlprof/examples/cartpole_ppo.py", True),
         ("<frozen importlib._bootstrap>", False),
         ("<string>", False),
         ("", False),
@@ -127,14 +130,22 @@ def test_a_users_file_is_told_from_libraries_by_its_path(file: str, users: bool)
 LOADING = FrameSpec("_find_and_load", "<frozen importlib._bootstrap>", 1176)
 
 
-def test_loading_modules_is_start_up_and_no_finding() -> None:
-    builder = half_unattributed().sample("iteration", 95, CALLER, LOADING, MINE).sample("iteration", 5, MINE)
-    assert findings(builder) == ()
+def after_start_up(loop: float, *stack: FrameSpec) -> RecordingBuilder:
+    """Twenty seconds of start-up, then a loop with so much time in no span."""
+    builder = a_recording(seconds=100.0).spans(span("env.step", self_seconds=80.0 - loop))
+    builder.slice_of_time(0.0, 20.0, {"": 20.0}, [("", 95, (CALLER, LOADING, LIBRARY))])
+    return builder.slice_of_time(20.0, 100.0, {"": loop, "env.step": 80.0 - loop}, [("", 60, stack)])
 
 
-def test_what_remains_beside_imports_is_judged_by_itself() -> None:
-    builder = half_unattributed().sample("iteration", 40, CALLER, LOADING, LIBRARY).sample("iteration", 60, MINE)
-    (finding,) = findings(builder)
-    assert finding.evidence["import_seconds"] == pytest.approx(20.0)
-    assert finding.evidence["unattributed_seconds"] == pytest.approx(30.0)
+def test_start_up_is_no_finding() -> None:
+    assert findings(after_start_up(7.9, MINE)) == ()
+
+
+def test_what_remains_after_start_up_is_judged_by_itself() -> None:
+    (finding,) = findings(after_start_up(8.1, CALLER, MINE, LIBRARY))
+    assert finding.evidence["startup_seconds"] == pytest.approx(20.0)
+    assert finding.evidence["unattributed_seconds"] == pytest.approx(8.1)
+    assert finding.evidence["unattributed_share"] == pytest.approx(8.1 / 80)
     assert [place.line for place in finding.where] == [MINE.line]
+    assert finding.evidence["lines"][0]["calling"] == ["dumps"]
+    assert "after start-up" in finding.title

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from rlprof.advise.places import is_importing, users_frame
-from rlprof.analyse.ledger import find_lane
-from rlprof.analyse.tree import is_structure
-from rlprof.model.recording import Process, Recording
-from rlprof.model.report import Finding, Gain, Place, Report
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.recording import Recording
+from rlprof.model.report import Finding, Gain, LineEntry, Place, Report
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "unattributed-high"
@@ -27,76 +22,51 @@ SMALLEST_PLACE: Final = 0.05
 LARGEST_RATIO: Final = 100.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    place: Place
-    samples: int
-
-
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
-    """Speaks when there is enough unattributed time to matter and enough samples to say where it went."""
-    wall, outside = report.ledger.wall_seconds, report.ledger.unattributed_seconds
-    if outside < SMALLEST_SECONDS:  # spares most recordings the reading of their samples
+    """Speaks when, start-up aside, enough time is unattributed to matter and enough samples say where it went."""
+    drilled = next((part for part in report.drilldown or () if part.part == UNATTRIBUTED), None)
+    if drilled is None:
         return
-    spots, samples, importing = _spots(recording.main)
-    loading = outside * importing / max(samples + importing, 1)
-    unattributed = outside - loading
-    if unattributed < SMALLEST_SECONDS or unattributed <= SMALLEST_SHARE * wall:
+    startup = report.ledger.startup_seconds
+    wall, running = report.ledger.wall_seconds, report.ledger.wall_seconds - (startup or 0.0)
+    if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
         return
-    named = [spot for spot in spots if spot.samples >= SMALLEST_PLACE * samples][:PLACES_NAMED]
-    if samples < FEWEST_SAMPLES or not named:
+    named = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
+    named = named[:PLACES_NAMED]
+    if drilled.samples < FEWEST_SAMPLES or not named:
         return
-    named_seconds = unattributed * sum(spot.samples for spot in named) / samples
+    after = " after start-up" if startup else ""
+    share = drilled.seconds / running
     yield Finding(
         rule=RULE,
         severity="warning",
-        title=f"{format_percent(unattributed / wall)} of the time ({format_duration(unattributed)}) is in no span",
+        title=f"{format_percent(share)} of the time{after} ({format_duration(drilled.seconds)}) is in no span",
         evidence={
-            "unattributed_seconds": unattributed,
-            "unattributed_share": unattributed / wall,
-            "import_seconds": loading,
-            "samples": samples,
-            "lines": [
-                {
-                    "file": spot.place.file,
-                    "line": spot.place.line,
-                    "function": spot.place.function,
-                    "samples": spot.samples,
-                    "estimated_seconds": unattributed * spot.samples / samples,
-                }
-                for spot in named
-            ],
+            "unattributed_seconds": drilled.seconds,
+            "unattributed_share": share,
+            "startup_seconds": startup,
+            "samples": drilled.samples,
+            "lines": [_evidence(line) for line in named],
         },
-        where=tuple(spot.place for spot in named),
-        gain=_bound(wall, named_seconds),
-        cure=_cure(named[0], samples, unattributed),
+        where=tuple(Place(line.file, line.line, line.function) for line in named),
+        gain=_bound(wall, sum(line.seconds for line in named)),
+        cure=_cure(named[0]),
         changes_learning=False,
         verify=_verify(report.run.command),
     )
 
 
-def _spots(process: Process) -> tuple[list[_Spot], int, int]:
-    """The user's lines on which the lane was sampled outside every working span, all samples taken there, and those
-    taken while modules were loading, which no span can help."""
-    lane = find_lane(process)
-    if lane is None:
-        return [], 0, 0
-    outside = [path.id for path in process.paths.values() if path.thread == lane.id and is_structure(path)]
-    table = process.samples
-    rows = np.isin(table.path, np.asarray(outside, dtype=np.int64))
-    counts: dict[Place, int] = {}
-    importing = 0
-    for leaf, count in zip(table.frame[rows].tolist(), table.count[rows].tolist(), strict=True):
-        if is_importing(table.frames, leaf):
-            importing += count
-            continue
-        frame = users_frame(table.frames, leaf)
-        if frame is not None:
-            place = Place(frame.file, frame.line, frame.function)
-            counts[place] = counts.get(place, 0) + count
-    spots = [_Spot(place, count) for place, count in counts.items()]
-    all_samples = int(table.count[rows].sum())
-    return sorted(spots, key=lambda spot: spot.samples, reverse=True), all_samples - importing, importing
+def _evidence(line: LineEntry) -> dict[str, object]:
+    return {
+        "file": line.file,
+        "line": line.line,
+        "function": line.function,
+        "samples": line.samples,
+        "estimated_seconds": line.seconds,
+        "low_seconds": line.low_seconds,
+        "high_seconds": line.high_seconds,
+        "calling": [call.function for call in line.calling],
+    }
 
 
 def _bound(wall: float, seconds: float) -> Gain:
@@ -105,12 +75,12 @@ def _bound(wall: float, seconds: float) -> Gain:
     return Gain(sps_ratio=highest, low=1.0, high=highest)
 
 
-def _cure(spot: _Spot, samples: int, unattributed: float) -> str:
-    place = spot.place
+def _cure(line: LineEntry) -> str:
+    below = f", mostly in {line.calling[0].function}" if line.calling else ""
     return (
-        f"put a span around the work at {place.file}:{place.line} (in {place.function}), about "
-        f"{format_duration(unattributed * spot.samples / samples)} of it: "
-        f'`with rlprof.profile("{_span_name(place.function)}", phase=...):` with the phase it belongs to; '
+        f"put a span around the work at {line.file}:{line.line} (in {line.function}{below}), about "
+        f"{format_duration(line.seconds)} of it: "
+        f'`with rlprof.profile("{_span_name(line.function)}", phase=...):` with the phase it belongs to; '
         "then its cost has a name and the other rules can see it"
     )
 

@@ -1,0 +1,79 @@
+"""Start-up: the unattributed time before training began. Modules are loaded in it, environments and networks built.
+
+Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
+checkpoint and move their networks before that. Recordings hold slices of about half a second, so the slice in which it
+began is divided: exactly where the program's own mark of an iteration tells the moment, else in the proportion that the
+rest of the run has of unattributed time to time in spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rlprof.analyse.ledger import Account, unattributed_ns
+from rlprof.analyse.slices import ROOT, LaneSlices
+from rlprof.model.phases import UNATTRIBUTED, category_of
+from rlprof.model.recording import FloatColumn
+
+#: Where a program may be before it trains.
+_BEFORE_TRAINING: Final = frozenset({"side work", "transfer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """How much of the root's time in each slice was start-up, from 0 to 1, and how much that is in all."""
+
+    share: FloatColumn
+    nanoseconds: float
+
+
+def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
+    """The start-up of a process; None where it cannot be told from training, or training never began."""
+    begun = _working(slices) > 0
+    if len(slices) < 2 or not begun.any():
+        return None
+    first = int(np.argmax(begun))
+    root = slices.of(ROOT)
+    share = np.zeros(len(slices), np.float64)
+    share[:first] = 1.0
+    if root[first] > 0:
+        share[first] = min(max(_before(account, slices, first) / root[first], 0.0), 1.0)
+    inside = float((share * root).sum())
+    return Startup(share, min(inside + _before_the_lane(account, slices), max(unattributed_ns(account), 0.0)))
+
+
+def _working(slices: LaneSlices) -> FloatColumn:
+    """The time in spans that belong to training, by slice."""
+    total = np.zeros(len(slices), np.float64)
+    for part, own in slices.own_ns.items():
+        if part not in (ROOT, UNATTRIBUTED) and category_of(part) not in _BEFORE_TRAINING:
+            total += own
+    return total
+
+
+def _before(account: Account, slices: LaneSlices, first: int) -> float:
+    """The root's time before training, within the slice in which it began."""
+    turns = account.process.iterations.start_ns
+    start, end = int(slices.start_ns[first]), int(slices.end_ns[first])
+    if slices.of(UNATTRIBUTED)[first] > slices.of(ROOT)[first] and len(turns) and start <= int(turns[0]) < end:
+        return min(float(turns[0] - start), float(slices.of(ROOT)[first]))
+    covered = sum((own for part, own in slices.own_ns.items() if part not in (ROOT, UNATTRIBUTED)), np.zeros(1))
+    free = slices.of(UNATTRIBUTED)
+    later_covered, later_free = float(covered[first + 1 :].sum()), float(free[first + 1 :].sum())
+    if later_covered <= 0:
+        return 0.0
+    return float(free[first] - covered[first] * later_free / later_covered)
+
+
+def _before_the_lane(account: Account, slices: LaneSlices) -> float:
+    """What passed before the thread that trains was there: nobody's time in the slices."""
+    if account.lane is None or account.lane.is_main:
+        return 0.0
+    rows = np.isin(account.process.windows.path, np.asarray(account.lane_paths, np.int64))
+    if not rows.any():
+        return 0.0
+    late = int(account.process.windows.start_ns[rows].min()) - account.process.start_ns
+    return float(min(max(late, 0), max(account.wall_ns - account.lane_raw_ns, 0)))
