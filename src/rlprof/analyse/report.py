@@ -13,6 +13,7 @@ from rlprof.analyse.processes import process_entries
 from rlprof.analyse.sampling import sampling_of
 from rlprof.analyse.throughput import iterating_process, throughput_of
 from rlprof.analyse.warnings import losses_of, warnings_of
+from rlprof.analyse.workers import workers_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import SCHEMA, Report, SlowestIteration
 
@@ -44,6 +45,7 @@ def build_report(recording: Recording) -> Report:
         warnings=warnings_of(recording, accounts),
         recording=recording.source,
         inferred=inferred_of(recording),
+        workers=workers_of(accounts),
     )
 
 

@@ -12,7 +12,9 @@ from rlprof.probes.groups import ENV, RENDER, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.record.wrap import outermost, timed
+from rlprof.probes.vector_steps import sending, waiting
+from rlprof.record.stretches import stretches
+from rlprof.record.wrap import outermost
 
 LIBRARY: Final = "gymnasium"
 
@@ -27,8 +29,11 @@ _returns: dict[int, float] = {}
 def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
         loop.env_step()
+        begin = stretches.simulating() if stretches.in_worker else 0
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, action, *args, **kwargs)
+        if begin:
+            stretches.simulated(begin)
         _count("env_steps")
         _note_episode(id(self), result)
         return result
@@ -54,8 +59,12 @@ def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
         if _is_busy(RESET):
             return original(self, *args, **kwargs)
         _returns.pop(id(self), None)
+        begin = stretches.simulating(goes_on=True) if stretches.in_worker else 0
         with _guarded_span("env.reset", "env.reset", PROBE, RESET):
-            return original(self, *args, **kwargs)
+            result = original(self, *args, **kwargs)
+        if begin:
+            stretches.simulated(begin)
+        return result
 
     return reset
 
@@ -106,8 +115,8 @@ def install_vector(module: ModuleType, patches: Patches) -> None:
 
 def install_async(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.vector.async_vector_env` is loaded: sending actions and waiting for workers are told apart."""
-    patches.method(module.AsyncVectorEnv, "step_async", timed("env.ipc", "env.ipc"))
-    patches.method(module.AsyncVectorEnv, "step_wait", timed("env.wait", "env.wait"))
+    patches.method(module.AsyncVectorEnv, "step_async", sending)
+    patches.method(module.AsyncVectorEnv, "step_wait", waiting)
 
 
 WATCHED: Final = {

@@ -23,6 +23,7 @@ from rlprof.record.forks import SqliteLocks
 from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
 from rlprof.record.options import Options
+from rlprof.record.stretches import stretches
 from rlprof.recording.place import PART_SUFFIX, parts_of
 from rlprof.recording.store import PartStore
 
@@ -58,6 +59,7 @@ class Session:
         _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
         self.costs = self.costs or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
+        stretches.begin(self.identity.start_ns, self._role)
         self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs)
         self._configure_core()
         self._background = self._new_background()
@@ -168,6 +170,7 @@ class Session:
                     stale.unlink(missing_ok=True)
             _core.wipe()
             self.identity = Identity.of_this_process(self._role, self._parent_uid)
+            stretches.begin(self.identity.start_ns, self._role)
             self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs or {})
             self._background = self._new_background()
         if was_on:

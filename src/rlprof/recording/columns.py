@@ -62,6 +62,12 @@ SAMPLES: Final = (
     Column("frame", "<u4"),
     Column("count", "<u4"),
 )
+STRETCHES: Final = (
+    Column("what", "<u1"),
+    Column("env", "<u1"),
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+)
 
 KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "windows": WINDOWS,
@@ -70,6 +76,7 @@ KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "memory": MEMORY,
     "events": EVENTS,
     "samples": SAMPLES,
+    "stretches": STRETCHES,
 }
 
 #: gzip's frame, for its CRC: the checksum of zlib's own frame misses some single flipped bits in tables like these.

@@ -1,0 +1,142 @@
+"""When single steps of a vector environment began and ended: in the parent that sends and waits, and in its workers.
+
+Totals cannot say how long the slowest worker of each step took. The moments of some steps can, and all processes note
+the same steps: see model.noted_slots.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, Final
+
+from rlprof import _core
+from rlprof.model.noted_slots import SLOT_BITS, is_noted
+from rlprof.model.stretch_kinds import SENT, SIMULATED, WAITED
+
+MOST_WAITING: Final = 100_000  # rows between two flushes
+MOST_VECTOR_ENVS: Final = 64
+
+_clock = _core.clock_ns
+
+Row = tuple[int, int, int, int]  # what, number of the vector environment, begin, duration
+
+
+class VectorEnv:
+    """One vector environment of this process: what all its steps took, noted or not."""
+
+    def __init__(self, env: Any, number: int, pids: tuple[int, ...]) -> None:
+        self.number = number
+        self.pids = pids
+        self.name = type(env).__name__
+        self.steps = 0
+        self.total_ns = 0
+        self.under_way = False  # actions were sent and their answers not waited for yet
+        self.noting = False  # the step that is under way is noted
+        self.waited_inside_ns = 0  # by the call that sends, where it is also the one that waits
+        self._env: Callable[[], Any] = _reference(env)
+
+    def is_of(self, env: Any) -> bool:
+        """An id may come to mean another object."""
+        return self._env() is env
+
+    def fact(self) -> dict[str, Any]:
+        return {"name": self.name, "pids": list(self.pids), "steps": self.steps, "total_ns": self.total_ns}
+
+
+def _reference(env: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(env)
+    except TypeError:  # of a class that allows none: the environment is kept instead
+        return lambda: env
+
+
+class Stretches:
+    """What this process notes; there is one, which begins anew with each session and so in forked children."""
+
+    def __init__(self) -> None:
+        self.begin(0, "main")
+
+    def begin(self, start_ns: int, role: str) -> None:
+        self.in_worker = role != "main"
+        self.dropped = 0
+        self._first_slot = start_ns >> SLOT_BITS
+        self._slot = -1
+        self._slot_noted = False
+        self._step_noted = False
+        self._rows: list[Row] = []
+        self._by_id: dict[int, VectorEnv] = {}
+        self._envs: list[VectorEnv] = []
+
+    def drain(self) -> list[Row]:
+        taken, self._rows = self._rows, []
+        return taken
+
+    def facts(self) -> dict[str, Any]:
+        return {"vector_envs": [env.fact() for env in self._envs]} if self._envs else {}
+
+    def _add(self, what: int, env: int, begin: int, duration: int) -> None:
+        if len(self._rows) < MOST_WAITING:
+            self._rows.append((what, env, begin, duration))
+        else:
+            self.dropped += 1
+
+    # --- in the parent ------------------------------------------------------------------------------------------------
+
+    def known(self, env: Any) -> VectorEnv | None:
+        found = self._by_id.get(id(env))
+        return found if found is not None and found.is_of(env) else None
+
+    def get_to_know(self, env: Any, pids: tuple[int, ...]) -> VectorEnv | None:
+        """None where there were too many before."""
+        if len(self._envs) >= MOST_VECTOR_ENVS:
+            return None
+        found = self._by_id[id(env)] = VectorEnv(env, len(self._envs), pids)
+        self._envs.append(found)
+        return found
+
+    def sending(self, env: VectorEnv) -> int:
+        """A step begins."""
+        begin = _clock()
+        env.noting = is_noted(begin >> SLOT_BITS, self._first_slot)
+        env.under_way = True
+        env.waited_inside_ns = 0
+        return begin
+
+    def sent(self, env: VectorEnv, begin: int, noted: bool) -> None:
+        duration = _clock() - begin
+        env.steps += 1
+        env.total_ns += duration - env.waited_inside_ns
+        if noted:
+            self._add(SENT, env.number, begin, duration)
+
+    def waited(self, env: VectorEnv, begin: int) -> None:
+        if not env.under_way:  # for something else than a step
+            return
+        duration = _clock() - begin
+        env.under_way = False
+        env.total_ns += duration
+        env.waited_inside_ns = duration
+        if env.noting:
+            self._add(WAITED, env.number, begin, duration)
+
+    # --- in a worker --------------------------------------------------------------------------------------------------
+
+    def simulating(self, goes_on: bool = False) -> int:
+        """A worker's environment begins to step, or `goes_on` to reset after its step; 0 where it is not noted.
+
+        A worker may come to an action a slot later than its parent sent it.
+        """
+        begin = _clock()
+        slot = begin >> SLOT_BITS
+        if slot != self._slot:
+            self._slot = slot
+            self._slot_noted = is_noted(slot, self._first_slot) or is_noted(slot - 1, self._first_slot)
+        self._step_noted = self._slot_noted or (goes_on and self._step_noted)
+        return begin if self._step_noted else 0
+
+    def simulated(self, begin: int) -> None:
+        self._add(SIMULATED, 0, begin, _clock() - begin)
+
+
+stretches: Final = Stretches()
