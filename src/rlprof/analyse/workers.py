@@ -66,7 +66,6 @@ def _entry(parent: Process, env: _VectorEnv, members: list[Account]) -> VectorEn
     measured = measure(parent, env.number, [account.process for account in members])
     known = len(members) == len(env.pids) and len(measured.step_ns) > 0
     workers = tuple(_worker(account, index, measured if known else None) for index, account in enumerate(members))
-    idle = [worker.idle_share for worker in workers if worker.idle_share is not None]
     return VectorEnvEntry(
         name=env.name,
         process=parent.id,
@@ -78,10 +77,17 @@ def _entry(parent: Process, env: _VectorEnv, members: list[Account]) -> VectorEn
         env_steps=env.steps * len(env.pids),
         worker_env_steps=sum(worker.env_steps for worker in workers),
         worker_resets=sum(worker.resets for worker in workers),
-        idle_share=sum(idle) / len(idle) if idle else None,
+        idle_share=_mean([worker.idle_share for worker in workers]),
         idle_in_step_share=1.0 - share_of(measured.mean_ns, measured) if known else None,
+        core_wait_seconds=_mean([worker.core_wait_seconds for worker in workers]),
         members=workers,
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None where it is not known of all."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def split_of(measured: Measured, steps: int, step_seconds: float) -> StepSplit:
@@ -136,6 +142,7 @@ def _simulated(account: Account) -> _Simulated:
 def _worker(account: Account, index: int, measured: Measured | None) -> WorkerEntry:
     simulated = _simulated(account)
     lasted = _lasted_ns(account.process, simulated.paths)
+    waited = account.process.facts.get("core_wait_ns")
     slowest = None
     if measured is not None:
         slowest = float(measured.weight[measured.slowest == index].sum() / measured.weight.sum())
@@ -147,6 +154,7 @@ def _worker(account: Account, index: int, measured: Measured | None) -> WorkerEn
         simulator_seconds=simulated.total_ns / NS_PER_SECOND,
         slowest_share=slowest,
         idle_share=min(max(1.0 - simulated.total_ns / lasted, 0.0), 1.0) if lasted > 0 else None,
+        core_wait_seconds=max(waited, 0) / NS_PER_SECOND if isinstance(waited, int) else None,
     )
 
 

@@ -217,6 +217,7 @@ class WorkerEntry:
     simulator_seconds: float
     slowest_share: float | None  # of the measured steps, those in which this worker took the longest
     idle_share: float | None  # of the time from its first reset or step to its last
+    core_wait_seconds: float | None  # in that time, ready to run without a core
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,7 @@ class VectorEnvEntry:
     worker_resets: int
     idle_share: float | None
     idle_in_step_share: float | None  # of the time in which the parent was in a step
+    core_wait_seconds: float | None  # the mean worker's
     members: tuple[WorkerEntry, ...]
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.noted_slots import SLOT_BITS, is_noted
 from rlprof.model.stretch_kinds import SENT, SIMULATED, WAITED
+from rlprof.record.core_wait import core_wait_ns
 
 MOST_WAITING: Final = 100_000  # rows between two flushes
 MOST_VECTOR_ENVS: Final = 64
@@ -64,6 +65,7 @@ class Stretches:
         self._slot = -1
         self._slot_noted = False
         self._step_noted = False
+        self._core_wait_before: int | None = None
         self._rows: list[Row] = []
         self._by_id: dict[int, VectorEnv] = {}
         self._envs: list[VectorEnv] = []
@@ -73,7 +75,12 @@ class Stretches:
         return taken
 
     def facts(self) -> dict[str, Any]:
-        return {"vector_envs": [env.fact() for env in self._envs]} if self._envs else {}
+        """Totals up to now, for the process's own row."""
+        found: dict[str, Any] = {"vector_envs": [env.fact() for env in self._envs]} if self._envs else {}
+        now = core_wait_ns() if self._core_wait_before is not None else None
+        if now is not None and self._core_wait_before is not None:
+            found["core_wait_ns"] = now - self._core_wait_before  # since the first step or reset
+        return found
 
     def _add(self, what: int, env: int, begin: int, duration: int) -> None:
         if len(self._rows) < MOST_WAITING:
@@ -130,6 +137,8 @@ class Stretches:
         begin = _clock()
         slot = begin >> SLOT_BITS
         if slot != self._slot:
+            if self._slot < 0:
+                self._core_wait_before = core_wait_ns()
             self._slot = slot
             self._slot_noted = is_noted(slot, self._first_slot) or is_noted(slot - 1, self._first_slot)
         self._step_noted = self._slot_noted or (goes_on and self._step_noted)
