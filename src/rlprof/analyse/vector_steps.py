@@ -120,7 +120,7 @@ def measure(parent: Process, env: int, workers: Sequence[Process]) -> Measured:
         total += inside
     slot = steps.sent_ns >> SLOT_BITS
     return Measured(
-        weight=_weights(slot, parent.start_ns >> SLOT_BITS),
+        weight=_weights(slot, _first_slot(parent)),
         cluster=slot,
         step_ns=steps.duration_ns.astype(np.float64),
         mean_ns=total / max(len(each), 1),
@@ -128,6 +128,12 @@ def measure(parent: Process, env: int, workers: Sequence[Process]) -> Measured:
         any_ns=simulating(workers).inside(steps).astype(np.float64),
         slowest=slowest,
     )
+
+
+def _first_slot(parent: Process) -> int:
+    """Where the parent's age began for the choice of slots: its first step, which is always noted."""
+    sent = parent.stretches.start_ns[parent.stretches.what == SENT]
+    return int(sent.min()) >> SLOT_BITS if len(sent) else 0
 
 
 def _weights(slots: IntColumn, first: int) -> FloatColumn:
@@ -141,7 +147,7 @@ def share_of(part_ns: FloatColumn, measured: Measured) -> float:
 
 
 def error_of(part_ns: FloatColumn, measured: Measured, covered: float) -> float | None:
-    """How far such a share may be off. `covered` is which share of all steps was measured: all of them leave no error."""
+    """How far such a share may be off; `covered` is the share of all steps that was measured, and all leave no error."""
     if covered >= 1.0:
         return 0.0
     _, rows = np.unique(measured.cluster, return_inverse=True)

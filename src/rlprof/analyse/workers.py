@@ -159,7 +159,7 @@ def _worker(account: Account, index: int, measured: Measured | None) -> WorkerEn
 
 
 def _lasted_ns(process: Process, paths: Sequence[int]) -> int:
-    """From the first reset or step to the end of the last: to the moment where it was noted, else to its slice's end."""
+    """From the first reset or step to the end of the last: as it was noted, else to the end of its slice of time."""
     table = process.stretches
     rows = table.what == SIMULATED
     if not rows.any():

@@ -2,7 +2,8 @@
 
 The choice is a function of the monotonic clock alone, which all processes of a run share: parent and workers note the
 same steps without a word between them. All slots are noted at first, then ever fewer: about as many in each doubling of
-a process's age, down to one in 256. A slot that a process notes late in its life is one that a younger one notes, too.
+the time since a process's first step, down to one in 256. A slot that a process notes late is one that a younger one
+notes, too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 SLOT_BITS: Final = 27  # a slot is 134 ms
-ALL_SLOTS: Final = 64  # of a process's life, 8.6 s, are noted whole
+ALL_SLOTS: Final = 64  # noted whole at first, 8.6 s
 SPARSEST: Final = 8  # one slot in 2**8
 
 _SPREAD: Final = 0x9E3779B1  # the golden ratio in 32 bits: its multiples fall evenly everywhere
@@ -18,10 +19,10 @@ _WORD: Final = 0xFFFFFFFF
 
 
 def level_of(slot: int, first_slot: int) -> int:
-    """One slot in 2**level is noted at this age of the process."""
+    """One slot in 2**level is noted this long after a process's first step."""
     return min(max((slot - first_slot) // ALL_SLOTS, 0).bit_length(), SPARSEST)
 
 
 def is_noted(slot: int, first_slot: int) -> bool:
-    """Whether steps that begin in this slot are noted by a process that began in `first_slot`."""
+    """Whether steps that begin in this slot are noted by a process whose first step was in `first_slot`."""
     return (slot * _SPREAD & _WORD) >> (32 - level_of(slot, first_slot)) == 0

@@ -59,7 +59,7 @@ class Session:
         _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
         self.costs = self.costs or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
-        stretches.begin(self.identity.start_ns, self._role)
+        stretches.begin(self._role)
         self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs)
         self._configure_core()
         self._background = self._new_background()
@@ -170,7 +170,7 @@ class Session:
                     stale.unlink(missing_ok=True)
             _core.wipe()
             self.identity = Identity.of_this_process(self._role, self._parent_uid)
-            stretches.begin(self.identity.start_ns, self._role)
+            stretches.begin(self._role)
             self._flusher = Flusher(PartStore(self._part()), self.identity, machine_facts(), self.costs or {})
             self._background = self._new_background()
         if was_on:

@@ -56,12 +56,16 @@ class Stretches:
     """What this process notes; there is one, which begins anew with each session and so in forked children."""
 
     def __init__(self) -> None:
-        self.begin(0, "main")
+        self.begin("main")
 
-    def begin(self, start_ns: int, role: str) -> None:
+    def __reduce__(self) -> str:
+        """Wrapped methods of a script's classes travel to other processes whole, and find what is there."""
+        return "stretches"
+
+    def begin(self, role: str) -> None:
         self.in_worker = role != "main"
         self.dropped = 0
-        self._first_slot = start_ns >> SLOT_BITS
+        self._first_slot = -1  # of the first step; a worker's comes after its parent's
         self._slot = -1
         self._slot_noted = False
         self._step_noted = False
@@ -105,7 +109,10 @@ class Stretches:
     def sending(self, env: VectorEnv) -> int:
         """A step begins."""
         begin = _clock()
-        env.noting = is_noted(begin >> SLOT_BITS, self._first_slot)
+        slot = begin >> SLOT_BITS
+        if self._first_slot < 0:
+            self._first_slot = slot
+        env.noting = is_noted(slot, self._first_slot)
         env.under_way = True
         env.waited_inside_ns = 0
         return begin
@@ -140,7 +147,10 @@ class Stretches:
             if self._slot < 0:
                 self._core_wait_before = core_wait_ns()
             self._slot = slot
-            self._slot_noted = is_noted(slot, self._first_slot) or is_noted(slot - 1, self._first_slot)
+            first = self._first_slot
+            self._slot_noted = first < 0 or is_noted(slot, first) or is_noted(slot - 1, first)
+        if self._first_slot < 0 and not goes_on:
+            self._first_slot = slot
         self._step_noted = self._slot_noted or (goes_on and self._step_noted)
         return begin if self._step_noted else 0
 

@@ -30,6 +30,7 @@ from rlprof.render.terminal import render_terminal
 from rlprof.render.text import render_text
 from support.examples import busy_recording, hostile_recording, ppo_recording
 from support.recordings import a_recording, span
+from support.vector_envs import vector_recording
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -63,6 +64,8 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "ppo.md": lambda: render_markdown(report_of(ppo_recording)),
     "busy.md": lambda: render_markdown(report_of(busy_recording)),
     "hostile.md": lambda: render_markdown(report_of(hostile_recording)),
+    "workers-terminal-80.txt": lambda: drawn(report_of(vector_recording), 80),
+    "workers.md": lambda: render_markdown(report_of(vector_recording)),
     "ppo-summary.txt": lambda: render_summary(report_of(ppo_recording)),
 }
 
@@ -76,7 +79,7 @@ def test_a_drawing_looks_as_it_was_approved(name: str) -> None:
     assert shown == file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("recording", [ppo_recording, busy_recording, hostile_recording])
+@pytest.mark.parametrize("recording", [ppo_recording, busy_recording, hostile_recording, vector_recording])
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_no_line_is_wider_than_the_terminal(recording: Callable[[], Recording], width: int) -> None:
     assert max(cell_len(line) for line in drawn(report_of(recording), width).splitlines()) <= width
