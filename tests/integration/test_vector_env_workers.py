@@ -56,8 +56,9 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_the_split_is_what_the_program_measured(case: Case) -> None:
     entry, split = case.entry, case.entry["split"]
     assert entry["steps"] == entry["steps_measured"] == case.steps
-    # The program's clock reads lie a little inside ours, and the parent's a little outside.
-    room = 0.05 * case.truth["total"] + 50e-6 * case.steps
+    # The program's clock reads in the workers lie a little inside ours, and those in the parent a little outside. A worker
+    # may lose its core between the two.
+    room = 0.05 * case.truth["total"] + 50e-6 * case.steps + 0.25 * (entry["core_wait_seconds"] or 0.0)
     found = (split["simulator_seconds"], split["straggler_seconds"], split["staggered_seconds"])
     for part, true in zip(found, case.truth["parts"], strict=True):
         assert part == pytest.approx(true, abs=room)
@@ -80,13 +81,13 @@ def test_parent_and_workers_count_the_same_steps(case: Case) -> None:
     entry = case.entry
     assert entry["env_steps"] == case.workers * case.steps == case.report["throughput"]["env_steps"]
     assert len(entry["members"]) == entry["workers"] == case.workers
-    instead = case.truth["resets"]  # gymnasium's workers reset instead of a step, Stable-Baselines3's after one
-    assert instead == 0 if case.library == "sb3" else instead > 0
-    assert entry["worker_env_steps"] + instead == entry["env_steps"]
-    # All they simulated is what the mean worker did, times their number.
+    # gymnasium's workers reset instead of a step after the end of an episode, Stable-Baselines3's after one.
+    assert (case.truth["resets"] == 0) == (case.library == "sb3")
+    assert entry["worker_env_steps"] == entry["env_steps"]
+    # All they simulated is what the mean worker did, times their number; but for moments between sending and waiting.
     simulated = sum(member["simulator_seconds"] for member in entry["members"])
     share = entry["split"]["simulator_seconds"] * case.workers
-    assert simulated == pytest.approx(share, rel=0.02, abs=20e-6 * entry["env_steps"])
+    assert simulated == pytest.approx(share, rel=0.01)
 
 
 def test_the_slow_worker_is_named_and_the_others_are_idle(case: Case) -> None:

@@ -38,9 +38,16 @@ def recording_of(steps: Sequence[Step], *, seconds: float = 10.0, unnoted: int =
         main.stretch_rows += [(SENT, 0, START_NS + step.sent[0], step.sent[1])]
         main.stretch_rows += [(WAITED, 0, START_NS + step.waited[0], step.waited[1])]
     for index in range(count):
-        worker = a_child(seconds, facts={**FACTS, "core_wait_ns": round(0.02 * SECOND)})
         own = [stretch for step in steps for stretch in step.workers[index]]
         simulated = sum(duration for _, duration in own) * number // len(steps)
+        fact = {
+            "steps": number,
+            "total_ns": simulated,
+            "first_ns": START_NS + min((begin for begin, _ in own), default=0),
+            "last_ns": START_NS + max((begin + duration for begin, duration in own), default=0) * number // len(steps),
+            "core_wait_ns": round(0.02 * SECOND),
+        }
+        worker = a_child(seconds, facts={**FACTS, "vector_worker": fact})
         worker.spans(span("env.step", count=number, self_ns=simulated, phase="env.step"))
         worker.stretch_rows += [(SIMULATED, 0, START_NS + begin, duration) for begin, duration in own]
         main.child(worker)

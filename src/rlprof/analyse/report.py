@@ -45,7 +45,7 @@ def build_report(recording: Recording) -> Report:
         warnings=warnings_of(recording, accounts),
         recording=recording.source,
         inferred=inferred_of(recording),
-        workers=workers_of(accounts),
+        workers=workers_of(recording.processes),
     )
 
 

@@ -147,7 +147,7 @@ def share_of(part_ns: FloatColumn, measured: Measured) -> float:
 
 
 def error_of(part_ns: FloatColumn, measured: Measured, covered: float) -> float | None:
-    """How far such a share may be off; `covered` is the share of all steps that was measured, and all leave no error."""
+    """How far such a share may be off; `covered` is the share of all steps that was measured."""
     if covered >= 1.0:
         return 0.0
     _, rows = np.unique(measured.cluster, return_inverse=True)

@@ -6,14 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from rlprof.analyse.ledger import NS_PER_SECOND, Account
-from rlprof.analyse.operations import taken_beneath
+from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.vector_steps import Measured, error_of, measure, share_of
 from rlprof.model.recording import Process
 from rlprof.model.report import StepSplit, VectorEnvEntry, WorkerEntry, Workers
-from rlprof.model.stretch_kinds import SIMULATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +23,13 @@ class _VectorEnv:
     total_ns: int
 
 
-def workers_of(accounts: Sequence[Account]) -> Workers | None:
+def workers_of(processes: Sequence[Process]) -> Workers | None:
     """Every vector environment with worker processes that were recorded, those with the most time first."""
     entries = [
         entry
-        for account in accounts
-        for env in _vector_envs(account.process.facts)
-        if (entry := _entry(account.process, env, _members(env, account, accounts))) is not None
+        for process in processes
+        for env in _vector_envs(process.facts)
+        if (entry := _entry(process, env, _members(env, processes))) is not None
     ]
     ordered = sorted(entries, key=lambda entry: entry.step_seconds, reverse=True)
     return Workers(tuple(ordered)) if ordered else None
@@ -50,22 +46,18 @@ def _vector_envs(facts: Mapping[str, Any]) -> Iterator[_VectorEnv]:
             yield _VectorEnv(number, str(fact.get("name")), tuple(p for p in pids if isinstance(p, int)), steps, total)
 
 
-def _members(env: _VectorEnv, parent: Account, accounts: Sequence[Account]) -> list[Account]:
-    """The accounts of its workers; a pid that was given away again belongs to the one that simulated."""
-    found: dict[int, Account] = {}
-    for account in accounts:
-        process = account.process
-        if process is not parent.process and process.pid in env.pids and len(process.stretches.what):
-            found[process.pid] = account
+def _members(env: _VectorEnv, processes: Sequence[Process]) -> list[Process]:
+    """Its workers; a pid that was given away again belongs to the one that simulated."""
+    found = {process.pid: process for process in processes if process.pid in env.pids and _worker_fact(process)}
     return [found[pid] for pid in env.pids if pid in found]
 
 
-def _entry(parent: Process, env: _VectorEnv, members: list[Account]) -> VectorEnvEntry | None:
+def _entry(parent: Process, env: _VectorEnv, members: list[Process]) -> VectorEnvEntry | None:
     if not members:
         return None
-    measured = measure(parent, env.number, [account.process for account in members])
+    measured = measure(parent, env.number, members)
     known = len(members) == len(env.pids) and len(measured.step_ns) > 0
-    workers = tuple(_worker(account, index, measured if known else None) for index, account in enumerate(members))
+    workers = tuple(_worker(process, index, measured if known else None) for index, process in enumerate(members))
     return VectorEnvEntry(
         name=env.name,
         process=parent.id,
@@ -76,7 +68,6 @@ def _entry(parent: Process, env: _VectorEnv, members: list[Account]) -> VectorEn
         split=split_of(measured, env.steps, env.total_ns / NS_PER_SECOND) if known else None,
         env_steps=env.steps * len(env.pids),
         worker_env_steps=sum(worker.env_steps for worker in workers),
-        worker_resets=sum(worker.resets for worker in workers),
         idle_share=_mean([worker.idle_share for worker in workers]),
         idle_in_step_share=1.0 - share_of(measured.mean_ns, measured) if known else None,
         core_wait_seconds=_mean([worker.core_wait_seconds for worker in workers]),
@@ -109,65 +100,27 @@ def split_of(measured: Measured, steps: int, step_seconds: float) -> StepSplit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Simulated:
-    """The outermost steps and resets of a process."""
-
-    paths: tuple[int, ...]
-    env_steps: int
-    resets: int
-    total_ns: float
-
-
-def _simulated(account: Account) -> _Simulated:
-    process, tree = account.process, account.tree
-    taken = taken_beneath(account)
-    paths, counts, total = [], {"env.step": 0, "env.reset": 0}, 0.0
-    inside: set[int] = set()
-    for identity in tree.order:
-        above = tree.parent[identity]
-        if above is not None and above in inside:
-            inside.add(identity)
-            continue
-        name, stats = process.paths[identity].name, process.stats.get(identity)
-        if account.phases[identity] in counts:
-            inside.add(identity)
-            if stats is not None and name in counts:
-                paths.append(identity)
-                counts[name] += stats.count
-                total += max(stats.total_ns - taken[identity], 0.0)
-    return _Simulated(tuple(paths), counts["env.step"], counts["env.reset"], total)
-
-
-def _worker(account: Account, index: int, measured: Measured | None) -> WorkerEntry:
-    simulated = _simulated(account)
-    lasted = _lasted_ns(account.process, simulated.paths)
-    waited = account.process.facts.get("core_wait_ns")
+def _worker(process: Process, index: int, measured: Measured | None) -> WorkerEntry:
+    fact = _worker_fact(process)
+    busy, lasted, waited = fact["total_ns"], fact["last_ns"] - fact["first_ns"], fact.get("core_wait_ns")
     slowest = None
     if measured is not None:
         slowest = float(measured.weight[measured.slowest == index].sum() / measured.weight.sum())
     return WorkerEntry(
-        process=account.process.id,
-        pid=account.process.pid,
-        env_steps=simulated.env_steps,
-        resets=simulated.resets,
-        simulator_seconds=simulated.total_ns / NS_PER_SECOND,
+        process=process.id,
+        pid=process.pid,
+        env_steps=fact["steps"],
+        simulator_seconds=busy / NS_PER_SECOND,
         slowest_share=slowest,
-        idle_share=min(max(1.0 - simulated.total_ns / lasted, 0.0), 1.0) if lasted > 0 else None,
+        idle_share=min(max(1.0 - busy / lasted, 0.0), 1.0) if lasted > 0 else None,
         core_wait_seconds=max(waited, 0) / NS_PER_SECOND if isinstance(waited, int) else None,
     )
 
 
-def _lasted_ns(process: Process, paths: Sequence[int]) -> int:
-    """From the first reset or step to the end of the last: as it was noted, else to the end of its slice of time."""
-    table = process.stretches
-    rows = table.what == SIMULATED
-    if not rows.any():
-        return 0
-    first = int(table.start_ns[rows].min())
-    last = int((table.start_ns + table.duration_ns)[rows].max())
-    windows = process.windows
-    busy = np.isin(windows.path, paths) & (windows.count > 0)
-    if busy.any() and int(windows.start_ns[busy].max()) > last:
-        last = int(windows.end_ns[busy].max())
-    return last - first
+def _worker_fact(process: Process) -> Mapping[str, Any]:
+    """What a worker noted of all its steps; empty where it is none, or where that has another form."""
+    fact = process.facts.get("vector_worker")
+    names = ("steps", "total_ns", "first_ns", "last_ns")
+    if isinstance(fact, Mapping) and all(isinstance(fact.get(name), int) and fact[name] >= 0 for name in names):
+        return fact
+    return {}

@@ -199,7 +199,7 @@ class Inferred:
 class StepSplit:
     """What the parent's time in a vector environment's steps consisted of; the four parts add up to it exactly."""
 
-    simulator_seconds: float  # the mean worker's simulator: what is left where all workers are equal and run at once
+    simulator_seconds: float  # the mean worker's: what is left where all workers are equal and run at once
     straggler_seconds: float  # how much longer the slowest worker of each step took than the mean one
     staggered_seconds: float  # simulators ran one after the other: late starts, too few cores
     interprocess_seconds: float  # no simulator ran: pickling, pipes, wake-ups, unpickling, the parent's own work
@@ -213,10 +213,9 @@ class WorkerEntry:
     process: int
     pid: int
     env_steps: int
-    resets: int
     simulator_seconds: float
     slowest_share: float | None  # of the measured steps, those in which this worker took the longest
-    idle_share: float | None  # of the time from its first reset or step to its last
+    idle_share: float | None  # of the time from its first step to its last
     core_wait_seconds: float | None  # in that time, ready to run without a core
 
 
@@ -233,7 +232,6 @@ class VectorEnvEntry:
     split: StepSplit | None
     env_steps: int  # as the parent has them: steps times workers
     worker_env_steps: int
-    worker_resets: int
     idle_share: float | None
     idle_in_step_share: float | None  # of the time in which the parent was in a step
     core_wait_seconds: float | None  # the mean worker's

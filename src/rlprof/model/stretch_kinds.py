@@ -6,4 +6,4 @@ from typing import Final
 
 SENT: Final = 0  # the parent sent actions; where one call does all, it holds the wait
 WAITED: Final = 1  # the parent waited for the answers
-SIMULATED: Final = 2  # a worker's environment stepped, or was reset
+SIMULATED: Final = 2  # a worker's environment stepped, and was reset where that is part of a step

@@ -12,8 +12,7 @@ from rlprof.probes.groups import ENV, RENDER, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.probes.vector_steps import sending, waiting
-from rlprof.record.stretches import stretches
+from rlprof.probes.vector_steps import answering, sending, waiting
 from rlprof.record.wrap import outermost
 
 LIBRARY: Final = "gymnasium"
@@ -29,11 +28,8 @@ _returns: dict[int, float] = {}
 def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
     def step(self: Any, action: Any, *args: Any, **kwargs: Any) -> Any:
         loop.env_step()
-        begin = stretches.simulating() if stretches.in_worker else 0
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, action, *args, **kwargs)
-        if begin:
-            stretches.simulated(begin)
         _count("env_steps")
         _note_episode(id(self), result)
         return result
@@ -59,12 +55,8 @@ def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
         if _is_busy(RESET):
             return original(self, *args, **kwargs)
         _returns.pop(id(self), None)
-        begin = stretches.simulating(goes_on=True) if stretches.in_worker else 0
         with _guarded_span("env.reset", "env.reset", PROBE, RESET):
-            result = original(self, *args, **kwargs)
-        if begin:
-            stretches.simulated(begin)
-        return result
+            return original(self, *args, **kwargs)
 
     return reset
 
@@ -117,6 +109,7 @@ def install_async(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.vector.async_vector_env` is loaded: sending actions and waiting for workers are told apart."""
     patches.method(module.AsyncVectorEnv, "step_async", sending)
     patches.method(module.AsyncVectorEnv, "step_wait", waiting)
+    patches.function(module, "_async_worker", answering(2))
 
 
 WATCHED: Final = {

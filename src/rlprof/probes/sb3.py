@@ -13,7 +13,7 @@ from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.probes.vector_steps import sending, waiting
+from rlprof.probes.vector_steps import answering, sending, waiting
 from rlprof.record.wrap import named_by_class, outermost, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
@@ -122,6 +122,7 @@ def install_vec_env(module: ModuleType, patches: Patches) -> None:
 def install_subproc(module: ModuleType, patches: Patches) -> None:
     patches.method(module.SubprocVecEnv, "step_async", sending)
     patches.method(module.SubprocVecEnv, "step_wait", waiting)
+    patches.function(module, "_worker", answering(0))
     for name in ("env_method", "get_attr", "set_attr"):
         patches.method(module.SubprocVecEnv, name, timed(f"env.{name}", "env.ipc"))
 

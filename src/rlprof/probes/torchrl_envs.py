@@ -83,12 +83,8 @@ def _timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
         if _is_busy(RESET):
             return original(self, *args, **kwargs)
         name, phase = ("first reset", None) if getattr(self, "is_closed", False) else ("env.reset", "env.reset")
-        begin = stretches.simulating(goes_on=True) if stretches.in_worker else 0
         with _guarded_span(name, phase, PROBE, RESET):
-            result = original(self, *args, **kwargs)
-        if begin:
-            stretches.simulated(begin)
-        return result
+            return original(self, *args, **kwargs)
 
     return reset
 

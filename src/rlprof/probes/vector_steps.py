@@ -51,6 +51,43 @@ def waiting(original: Function) -> Function:
     return call
 
 
+def answering(place: int) -> Callable[[Function], Function]:
+    """Around the function that a worker process runs; `place` is where its pipe is among the arguments."""
+
+    def wrap(original: Function) -> Function:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > place:
+                args = (*args[:place], WatchedPipe(args[place]), *args[place + 1 :])
+            return original(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
+class WatchedPipe:
+    """A worker's end of its pipe: between the order to step and the answer, its environment is busy."""
+
+    def __init__(self, pipe: Any) -> None:
+        self._pipe = pipe
+        self._begin = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pipe, name)
+
+    def recv(self) -> Any:
+        message = self._pipe.recv()
+        if isinstance(message, tuple) and message and isinstance(message[0], str) and message[0] == "step":
+            self._begin = stretches.simulating()
+        return message
+
+    def send(self, answer: Any) -> None:
+        if self._begin:
+            stretches.simulated(self._begin)
+            self._begin = 0
+        self._pipe.send(answer)
+
+
 def _pids_of(env: Any) -> tuple[int, ...]:
     """Looked up in the object's own dictionary: asking an environment for an attribute may ask its workers."""
     held = getattr(env, "__dict__", {})

@@ -52,6 +52,27 @@ def _reference(env: Any) -> Callable[[], Any]:
         return lambda: env
 
 
+class Simulated:
+    """What all steps of this worker's environment took, noted or not."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.total_ns = 0
+        self.first_ns = 0
+        self.last_ns = 0
+        self.core_wait_before: int | None = None
+
+    def fact(self) -> dict[str, Any]:
+        now = core_wait_ns() if self.core_wait_before is not None else None
+        return {
+            "steps": self.steps,
+            "total_ns": self.total_ns,
+            "first_ns": self.first_ns,
+            "last_ns": self.last_ns,
+            "core_wait_ns": None if now is None or self.core_wait_before is None else now - self.core_wait_before,
+        }
+
+
 class Stretches:
     """What this process notes; there is one, which begins anew with each session and so in forked children."""
 
@@ -68,8 +89,7 @@ class Stretches:
         self._first_slot = -1  # of the first step; a worker's comes after its parent's
         self._slot = -1
         self._slot_noted = False
-        self._step_noted = False
-        self._core_wait_before: int | None = None
+        self._simulated = Simulated()
         self._rows: list[Row] = []
         self._by_id: dict[int, VectorEnv] = {}
         self._envs: list[VectorEnv] = []
@@ -80,10 +100,11 @@ class Stretches:
 
     def facts(self) -> dict[str, Any]:
         """Totals up to now, for the process's own row."""
-        found: dict[str, Any] = {"vector_envs": [env.fact() for env in self._envs]} if self._envs else {}
-        now = core_wait_ns() if self._core_wait_before is not None else None
-        if now is not None and self._core_wait_before is not None:
-            found["core_wait_ns"] = now - self._core_wait_before  # since the first step or reset
+        found: dict[str, Any] = {}
+        if self._envs:
+            found["vector_envs"] = [env.fact() for env in self._envs]
+        if self._simulated.steps:
+            found["vector_worker"] = self._simulated.fact()
         return found
 
     def _add(self, what: int, env: int, begin: int, duration: int) -> None:
@@ -136,26 +157,28 @@ class Stretches:
 
     # --- in a worker --------------------------------------------------------------------------------------------------
 
-    def simulating(self, goes_on: bool = False) -> int:
-        """A worker's environment begins to step, or `goes_on` to reset after its step; 0 where it is not noted.
-
-        A worker may come to an action a slot later than its parent sent it.
-        """
+    def simulating(self) -> int:
+        """A worker's environment begins to step."""
         begin = _clock()
-        slot = begin >> SLOT_BITS
-        if slot != self._slot:
-            if self._slot < 0:
-                self._core_wait_before = core_wait_ns()
-            self._slot = slot
-            first = self._first_slot
-            self._slot_noted = first < 0 or is_noted(slot, first) or is_noted(slot - 1, first)
-        if self._first_slot < 0 and not goes_on:
-            self._first_slot = slot
-        self._step_noted = self._slot_noted or (goes_on and self._step_noted)
-        return begin if self._step_noted else 0
+        if self._first_slot < 0:
+            self._first_slot = begin >> SLOT_BITS
+            self._simulated.first_ns = begin
+            self._simulated.core_wait_before = core_wait_ns()
+        return begin
 
     def simulated(self, begin: int) -> None:
-        self._add(SIMULATED, 0, begin, _clock() - begin)
+        end = _clock()
+        sums = self._simulated
+        sums.steps += 1
+        sums.total_ns += end - begin
+        sums.last_ns = end
+        slot = begin >> SLOT_BITS
+        if slot != self._slot:
+            self._slot = slot
+            # A worker may come to an action a slot later than its parent sent it.
+            self._slot_noted = is_noted(slot, self._first_slot) or is_noted(slot - 1, self._first_slot)
+        if self._slot_noted:
+            self._add(SIMULATED, 0, begin, end - begin)
 
 
 stretches: Final = Stretches()

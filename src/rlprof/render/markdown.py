@@ -251,6 +251,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _vector_envs, _operations, _findings, _slow_iterations, _processes, _inferred, _warnings,
-    _foot,
+    _head, _throughput, _ledger, _vector_envs, _operations, _findings, _slow_iterations, _processes, _inferred,
+    _warnings, _foot,
 )  # fmt: skip

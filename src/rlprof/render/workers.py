@@ -70,14 +70,9 @@ def facts(entry: VectorEnvEntry, cores: int | None) -> Iterator[str]:
     if entry.core_wait_seconds is not None:
         shared = f" ({entry.workers} workers, {cores} cores)" if cores is not None and entry.workers > cores else ""
         yield f"a worker waits {format_duration(entry.core_wait_seconds / entry.steps)} per step for a core{shared}"
-    steps, missing = format_count(entry.worker_env_steps), entry.env_steps - entry.worker_env_steps
-    said = f"{format_count(entry.env_steps)} env steps in the parent"
-    if missing == 0:
-        yield f"{said}, as many in the workers"
-    elif 0 < missing <= entry.worker_resets:
-        yield f"{said}, {steps} and {format_count(missing)} resets instead in the workers"
-    else:
-        yield f"{said}, {steps} in the workers' recordings"
+    agree = entry.worker_env_steps == entry.env_steps
+    others = "as many in the workers" if agree else f"{format_count(entry.worker_env_steps)} in the workers' recordings"
+    yield f"{format_count(entry.env_steps)} env steps in the parent, {others}"
 
 
 def _split_table(entry: VectorEnvEntry, canvas: Canvas) -> Iterator[RenderableType]:

@@ -64,7 +64,9 @@ def main():
         begin = time.perf_counter()
         infos = env.step(actions)[-1]
         total += time.perf_counter() - begin
-        each = infos if library == "sb3" else [{k: infos[k][i] for k in ("begin", "end", "reset")} for i in range(count)]
+        each = (
+            infos if library == "sb3" else [{k: infos[k][i] for k in ("begin", "end", "reset")} for i in range(count)]
+        )
         parts += split([(info["begin"], info["end"]) for info in each])
         resets += sum(bool(info["reset"]) for info in each)
     env.close()

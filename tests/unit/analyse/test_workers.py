@@ -61,7 +61,7 @@ def test_the_slowest_is_that_of_each_step_and_not_that_of_the_run() -> None:
     assert [worker.slowest_share for worker in entry.members] == [0.5, 0.5]
 
 
-def test_a_reset_after_the_step_is_simulated_too_and_steps_inside_a_reset_count_once() -> None:
+def test_stretches_of_a_worker_that_lie_in_one_step_add_up_and_overlapping_ones_count_once() -> None:
     step = Step((0, 0), (0, 10 * MS), (((0, 2 * MS), (3 * MS, 4 * MS), (4 * MS, MS)),))
     assert in_ms(split_of(step)) == (6, 0, 0, 4)
 

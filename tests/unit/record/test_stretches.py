@@ -11,7 +11,7 @@ import pytest
 from rlprof import _core
 from rlprof.model.noted_slots import ALL_SLOTS, SLOT_BITS
 from rlprof.model.stretch_kinds import SENT, SIMULATED, WAITED
-from rlprof.probes.vector_steps import sending, waiting
+from rlprof.probes.vector_steps import answering, sending, waiting
 from rlprof.record import stretches as module
 from rlprof.record.stretches import Stretches, stretches
 
@@ -75,9 +75,7 @@ def test_a_step_is_noted_with_its_moments_and_added_up(clock: Clock) -> None:
     env.step_wait()
     assert stretches.drain() == [(SENT, 0, START, MS), (WAITED, 0, START + MS, 5 * MS)]
     assert stretches.drain() == []
-    assert stretches.facts() == {
-        "vector_envs": [{"name": "Vector", "pids": [11, 12], "steps": 1, "total_ns": 6 * MS}]
-    }
+    assert stretches.facts() == {"vector_envs": [{"name": "Vector", "pids": [11, 12], "steps": 1, "total_ns": 6 * MS}]}
 
 
 def test_a_call_that_sends_and_waits_is_added_up_once(clock: Clock) -> None:
@@ -128,17 +126,15 @@ def test_rows_that_nobody_takes_are_bounded_and_counted(clock: Clock, monkeypatc
     assert stretches.dropped == 7
 
 
-def simulate(own: Stretches, clock: Clock, *, reset: bool = False) -> None:
-    begin = own.simulating(goes_on=reset)
+def simulate(own: Stretches, clock: Clock) -> None:
+    begin = own.simulating()
     clock.pass_by(MS)
-    if begin:
-        own.simulated(begin)
+    own.simulated(begin)
 
 
 def test_late_in_a_run_parent_and_worker_note_the_same_few_steps(clock: Clock) -> None:
     """A worker comes to each action up to a slot later than it was sent."""
     parent, worker = Stretches(), Stretches()
-    worker.begin("fork")
     env = parent.get_to_know(Vector(clock), (11,))
     assert env is not None
     rounds = 40 * ALL_SLOTS
@@ -158,34 +154,69 @@ def test_late_in_a_run_parent_and_worker_note_the_same_few_steps(clock: Clock) -
         assert any(at <= begin < at + SLOT for begin in seen)
 
 
-def test_a_reset_after_a_noted_step_is_noted_however_long_the_step_took(clock: Clock) -> None:
-    worker = Stretches()
-    worker.begin("fork")
-    simulate(worker, clock)
-    age = 500 * ALL_SLOTS
-    for _ in range(3000):
-        age += 1
-        clock.set(START + age * SLOT)
-        worker.drain()
-        simulate(worker, clock)
-        noted = len(worker.drain())
-        clock.pass_by(40 * SLOT)  # the step took longer than any slot
-        simulate(worker, clock, reset=True)
-        if noted:
-            assert len(worker.drain()) == 1
-
-
-def test_a_worker_says_how_long_it_had_no_core_since_its_first_step(
+def test_a_worker_adds_up_all_its_steps_and_says_how_long_it_had_no_core(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = iter([700, 1000])
     monkeypatch.setattr(module, "core_wait_ns", lambda: next(waits))
     worker = Stretches()
-    worker.begin("fork")
     assert worker.facts() == {}
     simulate(worker, clock)
-    assert worker.facts() == {"core_wait_ns": 300}
-    assert [row[0] for row in worker.drain()] == [SIMULATED]
+    clock.set(START + 1000 * ALL_SLOTS * SLOT)
+    for _ in range(9):
+        clock.pass_by(SLOT)
+        simulate(worker, clock)
+    assert worker.facts()["vector_worker"] == {
+        "steps": 10,
+        "total_ns": 10 * MS,
+        "first_ns": START,
+        "last_ns": clock.at,
+        "core_wait_ns": 300,
+    }
+    assert len(worker.drain()) < 10
+
+
+def test_where_the_kernel_does_not_say_it_is_absent(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "core_wait_ns", lambda: None)
+    worker = Stretches()
+    simulate(worker, clock)
+    assert worker.facts()["vector_worker"]["core_wait_ns"] is None
+
+
+class Pipe:
+    """A worker's end: gives out orders, keeps answers."""
+
+    def __init__(self, orders: list[Any]) -> None:
+        self.orders = orders
+        self.answers: list[Any] = []
+        self.closed = False
+
+    def recv(self) -> Any:
+        return self.orders.pop(0)
+
+    def send(self, answer: Any) -> None:
+        self.answers.append(answer)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_between_the_order_to_step_and_the_answer_the_environment_is_busy(clock: Clock) -> None:
+    @answering(1)
+    def work(number: int, pipe: Any) -> None:
+        while (order := pipe.recv()) != ("close", None):
+            clock.pass_by(MS)
+            pipe.send(order)
+            clock.pass_by(MS)
+        pipe.close()
+
+    orders: list[Any] = [("reset", None), ("step", 3), "step", (), ("step", 4), ("close", None)]
+    pipe = Pipe(list(orders))
+    work(7, pipe)
+    assert pipe.answers == orders[:-1]
+    assert pipe.closed
+    rows = stretches.drain()
+    assert rows == [(SIMULATED, 0, START + 2 * MS, MS), (SIMULATED, 0, START + 8 * MS, MS)]
 
 
 def test_a_copy_in_another_process_is_the_one_of_that_process() -> None:
