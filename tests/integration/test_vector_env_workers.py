@@ -56,8 +56,8 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_the_split_is_what_the_program_measured(case: Case) -> None:
     entry, split = case.entry, case.entry["split"]
     assert entry["steps"] == entry["steps_measured"] == case.steps
-    # The program's clock reads in the workers lie a little inside ours, and those in the parent a little outside. A worker
-    # may lose its core between the two.
+    # The program's clock reads in the workers lie a little inside ours, and those in the parent a little outside.
+    # A worker may lose its core between the two.
     room = 0.05 * case.truth["total"] + 50e-6 * case.steps + 0.25 * (entry["core_wait_seconds"] or 0.0)
     found = (split["simulator_seconds"], split["straggler_seconds"], split["staggered_seconds"])
     for part, true in zip(found, case.truth["parts"], strict=True):

@@ -106,9 +106,10 @@ def measure(parent: Process, env: int, workers: Sequence[Process]) -> Measured:
     """The parent's noted steps in which every worker is seen to have simulated."""
     steps = noted_steps(parent, env)
     each = [simulating([worker]) for worker in workers]
+    whole = Steps(steps.sent_ns, steps.end_ns, steps.end_ns, steps.end_ns)
     complete = np.ones(len(steps.end_ns), np.bool_)
     for intervals in each:
-        complete &= intervals.inside(steps) > 0
+        complete &= intervals.inside(whole) > 0  # be it while the parent was elsewhere
     steps = steps.where(np.flatnonzero(complete))
     total = np.zeros(len(steps.end_ns), np.int64)
     longest = np.full(len(steps.end_ns), -1, np.int64)

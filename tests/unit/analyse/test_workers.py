@@ -71,6 +71,14 @@ def test_what_workers_do_while_the_parent_is_elsewhere_is_not_the_parents_time()
     assert in_ms(split_of(step)) == (1, 0, 0, 2)
 
 
+def test_a_worker_that_is_done_before_the_parent_waits_took_part_in_the_step() -> None:
+    step = Step((0, MS), (8 * MS, 2 * MS), (((2 * MS, 5 * MS),),))
+    entry = entry_of([step])
+    assert entry.steps_measured == 1
+    assert entry.split is not None
+    assert in_ms(entry.split) == (0, 0, 0, 3)
+
+
 def test_a_call_that_sends_and_waits_counts_its_wait_once() -> None:
     step = Step((0, 10 * MS), (2 * MS, 7 * MS), (((3 * MS, 5 * MS),),))
     split = entry_of([step], total_ns=10 * MS).split
@@ -158,11 +166,18 @@ def steps_of(draw: st.DrawFn) -> list[Step]:
     return steps
 
 
-def reference(step: Step) -> tuple[int, list[int], int]:
-    """Nanosecond by nanosecond: the parent's time, each worker's in it, and that in which any worker is busy."""
+def reference(step: Step) -> tuple[int, list[int], int] | None:
+    """Nanosecond by nanosecond: the parent's time, each worker's in it, and that in which any worker is busy.
+
+    None where a worker was not seen between the beginning and the end of the step.
+    """
+    whole = set(range(step.sent[0], sum(step.waited)))
     parent = {*range(*_edges(step.sent)), *range(*_edges(step.waited))}
-    busy = [parent & {ns for stretch in own for ns in range(*_edges(stretch))} for own in step.workers]
-    return len(parent), [len(own) for own in busy], len(set().union(*busy))
+    busy = [whole & {ns for stretch in own for ns in range(*_edges(stretch))} for own in step.workers]
+    if not all(busy):
+        return None
+    inside = [parent & own for own in busy]
+    return len(parent), [len(own) for own in inside], len(set().union(*inside))
 
 
 def _edges(stretch: Stretch) -> tuple[int, int]:
@@ -171,8 +186,7 @@ def _edges(stretch: Stretch) -> tuple[int, int]:
 
 @given(steps_of())
 def test_the_parts_are_those_of_a_count_by_the_nanosecond_and_add_up_exactly(steps: list[Step]) -> None:
-    whole = [reference(step) for step in steps]
-    seen = [(parent, own, any_busy) for parent, own, any_busy in whole if min(own) > 0]
+    seen = [found for step in steps if (found := reference(step)) is not None]
     entry = entry_of(steps)
     assert entry.steps_measured == len(seen)
     if not seen:

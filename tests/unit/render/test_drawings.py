@@ -28,7 +28,7 @@ from rlprof.render.markdown import code, escape, render_markdown
 from rlprof.render.summary import render_summary
 from rlprof.render.terminal import render_terminal
 from rlprof.render.text import render_text
-from support.examples import busy_recording, hostile_recording, ppo_recording
+from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.recordings import a_recording, span
 from support.vector_envs import vector_recording
 
@@ -179,3 +179,23 @@ def test_what_was_inferred_is_named_with_its_place_and_left_out_where_there_is_n
     assert "Inferred by shape and use: `train:Robot` as `env` (`/home/me/train.py:12`)" in render_markdown(report)
     without = report_of(ppo_recording)
     assert "nferred" not in drawn(without, 80) + render_markdown(without) + render_text(without)
+
+
+def test_steps_that_the_workers_recordings_lack_are_said() -> None:
+    recording = vector_recording()
+    worker = recording.processes[1]
+    fact = {**worker.facts["vector_worker"], "steps": 900}
+    lacking = replace(worker, facts={**worker.facts, "vector_worker": fact})
+    shown = drawn(complete_report(replace(recording, processes=(recording.main, lacking, recording.processes[2]))), 100)
+    assert "2,000 env steps in the parent, 1,900 in the workers' recordings" in shown
+
+
+def test_a_vector_environment_of_a_hostile_name_steers_nothing() -> None:
+    recording = vector_recording()
+    fact = {**recording.main.facts["vector_envs"][0], "name": HOSTILE}
+    main = replace(recording.main, facts={**recording.main.facts, "vector_envs": [fact]})
+    report = complete_report(replace(recording, processes=(main, *recording.processes[1:])))
+    shown = drawn(report, 100)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "<script>" not in render_markdown(report)
