@@ -35,11 +35,7 @@ class VectorEnv:
         self.under_way = False  # actions were sent and their answers not waited for yet
         self.noting = False  # the step that is under way is noted
         self.waited_inside_ns = 0  # by the call that sends, where it is also the one that waits
-        self._env: Callable[[], Any] = _reference(env)
-
-    def is_of(self, env: Any) -> bool:
-        """An id may come to mean another object."""
-        return self._env() is env
+        self.env: Callable[[], Any] = _reference(env)
 
     def fact(self) -> dict[str, Any]:
         return {"name": self.name, "pids": list(self.pids), "steps": self.steps, "total_ns": self.total_ns}
@@ -117,7 +113,8 @@ class Stretches:
 
     def known(self, env: Any) -> VectorEnv | None:
         found = self._by_id.get(id(env))
-        return found if found is not None and found.is_of(env) else None
+        # An id may come to mean another object.
+        return found if found is not None and found.env() is env else None
 
     def get_to_know(self, env: Any, pids: tuple[int, ...]) -> VectorEnv | None:
         """None where there were too many before."""
@@ -131,9 +128,12 @@ class Stretches:
         """A step begins."""
         begin = _clock()
         slot = begin >> SLOT_BITS
-        if self._first_slot < 0:
-            self._first_slot = slot
-        env.noting = is_noted(slot, self._first_slot)
+        if slot != self._slot:
+            self._slot = slot
+            if self._first_slot < 0:
+                self._first_slot = slot
+            self._slot_noted = is_noted(slot, self._first_slot)
+        env.noting = self._slot_noted
         env.under_way = True
         env.waited_inside_ns = 0
         return begin

@@ -139,7 +139,7 @@ def test_late_in_a_run_parent_and_worker_note_the_same_few_steps(clock: Clock) -
     assert env is not None
     rounds = 40 * ALL_SLOTS
     for index in range(rounds):
-        clock.set(START + index * SLOT)
+        clock.set(START + index * SLOT + SLOT // 2)
         begin = parent.sending(env)
         noted = env.noting
         parent.sent(env, begin, noted)
