@@ -39,6 +39,7 @@ from rlprof.model.recording import (
     SlowIteration,
     SpanCost,
     Status,
+    StretchTable,
     Thread,
     WindowTable,
 )
@@ -144,6 +145,7 @@ class ProcessBuilder:
     lost: dict[str, int] = field(default_factory=lambda: {"spans_dropped": 0})
     notes: list[RecordedWarning] = field(default_factory=list)
     turning_thread: int | None = None
+    stretch_rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     gap_ns: int = 0
 
     @property
@@ -279,6 +281,11 @@ class ProcessBuilder:
             self.sample_ends.append(last)
         return self
 
+    def stretch(self: Builder, what: int, start: float, seconds: float, env: int = 0) -> Builder:
+        """One noted stretch of a vector environment's step, in seconds since the process began."""
+        self.stretch_rows.append((what, env, START_NS + round(start * SECOND), round(seconds * SECOND)))
+        return self
+
     def losses(self: Builder, **lost: int) -> Builder:
         self.lost.update(lost)
         return self
@@ -343,6 +350,7 @@ class ProcessBuilder:
                 frames=self.frames,
                 end_ns=_column(self.sample_ends) if self.sample_ends else None,
             ),
+            stretches=lambda: StretchTable(*(_column([row[part] for row in self.stretch_rows]) for part in range(4))),
         )
 
 

@@ -18,6 +18,7 @@ from rlprof.analyse.slices import lane_slices
 from rlprof.analyse.startup import Startup, startup_of
 from rlprof.analyse.throughput import iterating_process, throughput_of
 from rlprof.analyse.warnings import losses_of, warnings_of
+from rlprof.analyse.workers import workers_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
 
@@ -53,6 +54,7 @@ def build_report(recording: Recording) -> Report:
         recording=recording.source,
         inferred=inferred_of(recording),
         drilldown=drilldown_of(accounts[0], slices, startup),
+        workers=workers_of(recording.processes),
     )
 
 

@@ -176,6 +176,16 @@ class SampleTable:
 
 
 @dataclass(frozen=True, slots=True)
+class StretchTable:
+    """Some steps of vector environments, in the parent and in workers; which ones, model.noted_slots says."""
+
+    what: IntColumn  # see model.stretch_kinds
+    env: IntColumn  # index into the fact `vector_envs` of the parent; 0 in workers
+    start_ns: IntColumn
+    duration_ns: IntColumn
+
+
+@dataclass(frozen=True, slots=True)
 class CounterTotal:
     amount: float
     calls: int
@@ -199,6 +209,7 @@ class ProcessLoaders:
     events: Callable[[], EventTable]
     slow_iterations: Callable[[], tuple[SlowIteration, ...]]
     samples: Callable[[], SampleTable]
+    stretches: Callable[[], StretchTable]
 
 
 @dataclass(frozen=True)
@@ -257,6 +268,10 @@ class Process:
     @cached_property
     def samples(self) -> SampleTable:
         return self.load.samples()
+
+    @cached_property
+    def stretches(self) -> StretchTable:
+        return self.load.stretches()
 
 
 @dataclass(frozen=True)

@@ -244,6 +244,54 @@ class Inferred:
 
 
 @dataclass(frozen=True, slots=True)
+class StepSplit:
+    """What the parent's time in a vector environment's steps consisted of; the four parts add up to it exactly."""
+
+    simulator_seconds: float  # the mean worker's: what is left where all workers are equal and run at once
+    straggler_seconds: float  # how much longer the slowest worker of each step took than the mean one
+    staggered_seconds: float  # simulators ran one after the other: late starts, too few cores
+    interprocess_seconds: float  # no simulator ran: pickling, pipes, wake-ups, unpickling, the parent's own work
+    error_seconds: float | None  # how far each part may be off because only some steps were measured (95%)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEntry:
+    """One worker process, from its own recording."""
+
+    process: int
+    pid: int
+    env_steps: int
+    simulator_seconds: float
+    slowest_share: float | None  # of the measured steps, those in which this worker took the longest
+    idle_share: float | None  # of the time from its first step to its last
+    core_wait_seconds: float | None  # in that time, ready to run without a core
+
+
+@dataclass(frozen=True, slots=True)
+class VectorEnvEntry:
+    """A vector environment whose environments live in worker processes."""
+
+    name: str
+    process: int  # the parent
+    workers: int
+    steps: int
+    steps_measured: int  # those whose moments are known in the parent and in all workers
+    step_seconds: float  # the parent's time in sending actions and waiting for answers
+    split: StepSplit | None
+    env_steps: int  # as the parent has them: steps times workers
+    worker_env_steps: int
+    idle_share: float | None
+    idle_in_step_share: float | None  # of the time in which the parent was in a step
+    core_wait_seconds: float | None  # the mean worker's
+    members: tuple[WorkerEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    vector_envs: tuple[VectorEnvEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportWarning:
     code: str
     message: str
@@ -271,3 +319,4 @@ class Report:
     recording: str  # where the recording lies
     inferred: tuple[Inferred, ...] = ()
     drilldown: tuple[Drilldown, ...] | None = None  # of the main process; None where no stack was sampled
+    workers: Workers | None = None

@@ -11,7 +11,8 @@ from rlprof.probes.groups import ENV, RENDER, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
-from rlprof.record.wrap import outermost, outermost_step, timed
+from rlprof.probes.vector_steps import answering, sending, waiting
+from rlprof.record.wrap import outermost, outermost_step
 
 LIBRARY: Final = "gymnasium"
 
@@ -47,8 +48,9 @@ def install_vector(module: ModuleType, patches: Patches) -> None:
 
 def install_async(module: ModuleType, patches: Patches) -> None:
     """`gymnasium.vector.async_vector_env` is loaded: sending actions and waiting for workers are told apart."""
-    patches.method(module.AsyncVectorEnv, "step_async", timed("env.ipc", "env.ipc"))
-    patches.method(module.AsyncVectorEnv, "step_wait", timed("env.wait", "env.wait"))
+    patches.method(module.AsyncVectorEnv, "step_async", sending)
+    patches.method(module.AsyncVectorEnv, "step_wait", waiting)
+    patches.function(module, "_async_worker", answering(2))
 
 
 WATCHED: Final = {

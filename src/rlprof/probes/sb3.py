@@ -13,6 +13,7 @@ from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
+from rlprof.probes.vector_steps import answering, sending, waiting
 from rlprof.record.wrap import named_by_class, outermost, outermost_step, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
@@ -114,8 +115,9 @@ def install_vec_env(module: ModuleType, patches: Patches) -> None:
 
 
 def install_subproc(module: ModuleType, patches: Patches) -> None:
-    patches.method(module.SubprocVecEnv, "step_async", timed("env.ipc", "env.ipc"))
-    patches.method(module.SubprocVecEnv, "step_wait", timed("env.wait", "env.wait"))
+    patches.method(module.SubprocVecEnv, "step_async", sending)
+    patches.method(module.SubprocVecEnv, "step_wait", waiting)
+    patches.function(module, "_worker", answering(0))
     for name in ("env_method", "get_attr", "set_attr"):
         patches.method(module.SubprocVecEnv, name, timed(f"env.{name}", "env.ipc"))
 

@@ -13,6 +13,8 @@ from rlprof.probes.groups import ENV, EVALUATE, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
+from rlprof.probes.vector_steps import sending, waiting
+from rlprof.record.stretches import stretches
 from rlprof.record.wrap import timed
 
 LIBRARY: Final = "torchrl"
@@ -30,8 +32,11 @@ def _timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(self, tensordict, *args, **kwargs)
         loop.env_step()
         steps = _steps_asked_for(tensordict)
+        begin = stretches.simulating() if stretches.in_worker else 0
         with _guarded_span("env.step", "env.step", PROBE, ENV):
             result = original(self, tensordict, *args, **kwargs)
+        if begin:
+            stretches.simulated(begin)
         if not _is_busy(EVALUATE):
             _count("env_steps", steps)
             _note_episodes(result)
@@ -62,7 +67,7 @@ def _note_episodes(result: Any) -> None:
 
 def _shared_memory_step(original: Callable[..., Any]) -> Callable[..., Any]:
     """The parent copies into shared memory, waits, and copies out; without such memory it goes by way of `_step`."""
-    step = _timed_step(timed("env.ipc", "env.ipc")(original))
+    step = _timed_step(sending(original))
     plain = _timed_step(original)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -88,10 +93,10 @@ def install(module: ModuleType, patches: Patches) -> None:
     """`torchrl.envs` is loaded."""
     torchrl: Any = module
     parallel = torchrl.ParallelEnv
-    piped_step = outside_compiler(lambda original: _timed_step(timed("env.ipc", "env.ipc")(original)))
+    piped_step = outside_compiler(lambda original: _timed_step(sending(original)))
     patches.method(parallel, "_step", piped_step)
     patches.method(parallel, "step_and_maybe_reset", outside_compiler(_shared_memory_step))
-    patches.method(parallel, "_wait_for_workers", timed("env.wait", "env.wait"))
+    patches.method(parallel, "_wait_for_workers", waiting)
     patches.method(parallel, "_start_workers", timed("start workers", None))
     patches.method(parallel, "_shutdown_workers", timed("stop workers", None))
     step = outside_compiler(_timed_step)

@@ -17,6 +17,7 @@ from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
 from rlprof.record.noted import before_flush, noted
 from rlprof.record.stacks import drain_stacks
+from rlprof.record.stretches import stretches
 from rlprof.record.totals import PathTotals
 from rlprof.recording.columns import KINDS, join_rows
 from rlprof.recording.store import Batch, PartStore, SlowRow
@@ -85,6 +86,7 @@ class Flusher:
         self._add_memory()
         self._add_samples(now)
         self._add_events()
+        self._add_stretches()
         spans = layout.OPEN_SPAN.columns(opened)
         self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
@@ -161,6 +163,12 @@ class Flusher:
             self._rows.slow.append(SlowRow(index, start, duration, elided, below, events))
         self._rows.slow_kept = kept
 
+    def _add_stretches(self) -> None:
+        rows = stretches.drain()
+        if rows:
+            what, env, start, duration = map(list, zip(*rows, strict=True))
+            self._add("stretches", {"what": what, "env": env, "start_ns": start, "duration_ns": duration})
+
     def _add_names(self) -> None:
         paths = _core.paths_since(self._paths_seen)
         self._paths_seen += len(paths)
@@ -180,10 +188,11 @@ class Flusher:
             if multiprocessing is not None:
                 self._facts["name"] = multiprocessing.current_process().name
         self._facts.update(noted())
+        self._facts.update(stretches.facts())
         recorded = totals.pop("recorded_ns")
         lane = totals.pop("iteration_lane")
         totals["events_dropped"] += self._lost["events_dropped"]
-        totals["rows_dropped"] = self._lost["rows_dropped"]
+        totals["rows_dropped"] = self._lost["rows_dropped"] + stretches.dropped
         return {
             **self.identity.row(),
             "end_ns": now,

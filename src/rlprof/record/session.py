@@ -24,6 +24,7 @@ from rlprof.record.forks import SqliteLocks
 from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
 from rlprof.record.options import Options
+from rlprof.record.stretches import stretches
 from rlprof.recording.place import PART_SUFFIX, parts_of
 from rlprof.recording.store import PartStore
 
@@ -60,6 +61,7 @@ class Session:
         self.costs = self.costs or calibrate()
         _core.set_costs(round(self.costs[kinds.PASSED].outside_ns), round(self.costs[kinds.UNTIMED].outside_ns))
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
+        stretches.begin(self._role)
         self._flusher = self._new_flusher()
         self._configure_core()
         self._background = self._new_background()
@@ -174,6 +176,7 @@ class Session:
                     stale.unlink(missing_ok=True)
             _core.wipe()
             self.identity = Identity.of_this_process(self._role, self._parent_uid)
+            stretches.begin(self._role)
             self._flusher = self._new_flusher()
             self._background = self._new_background()
         if was_on:

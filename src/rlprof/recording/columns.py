@@ -66,6 +66,12 @@ SAMPLE_SLICES: Final = (
     Column("end_ns", "<i8", steps=True),
     Column("rows", "<u4"),
 )
+STRETCHES: Final = (
+    Column("what", "<u1"),
+    Column("env", "<u1"),
+    Column("start_ns", "<i8", steps=True),
+    Column("duration_ns", "<i8"),
+)
 
 KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "windows": WINDOWS,
@@ -75,6 +81,7 @@ KINDS: Final[Mapping[str, tuple[Column, ...]]] = {
     "events": EVENTS,
     "samples": SAMPLES,
     "sample_slices": SAMPLE_SLICES,
+    "stretches": STRETCHES,
 }
 
 #: gzip's frame, for its CRC: the checksum of zlib's own frame misses some single flipped bits in tables like these.

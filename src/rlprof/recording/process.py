@@ -29,6 +29,7 @@ from rlprof.model.recording import (
     SlowIteration,
     SpanCost,
     Status,
+    StretchTable,
     Thread,
     WindowTable,
 )
@@ -195,6 +196,7 @@ def _loaders(connect: Connect, key: int) -> ProcessLoaders:
         events=table("events", lambda c: EventTable(**c)),
         slow_iterations=loading(lambda connection: _slow(connection, key)),
         samples=loading(lambda connection: _samples(connection, key)),
+        stretches=table("stretches", lambda c: StretchTable(**c)),
     )
 
 

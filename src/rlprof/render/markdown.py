@@ -37,6 +37,7 @@ from rlprof.render.code_lines import (
 )
 from rlprof.render.columns import columns_with_data
 from rlprof.render.iterations import comparable, stands_out
+from rlprof.render.workers import WORKER_TITLES, facts, headline, parts_of, worker_cells
 
 TOP_OPERATIONS: Final = 25
 TOP_ITERATIONS: Final = 5
@@ -183,6 +184,26 @@ def _line_cells(line: LineEntry, drilled: Drilldown) -> list[str]:
     ]
 
 
+def _vector_envs(report: Report) -> Iterator[str]:
+    for entry in report.workers.vector_envs if report.workers is not None else ():
+        yield "### Vector env"
+        yield ""
+        yield escape(headline(entry))
+        yield ""
+        whole = entry.step_seconds
+        rows = [
+            [name, meaning, format_duration(seconds / entry.steps), format_percent(seconds / whole)]
+            for name, seconds, meaning in parts_of(entry)
+        ]
+        if rows:
+            each = f"**{format_duration(whole / entry.steps)}**"
+            rows.append(["**step in the parent**", "", each, "**100.0%**"])
+            yield from _table(["part of a step", "", "per step", "share"], rows, names=2)
+        yield " · ".join(facts(entry, report.run.cores))
+        yield ""
+        yield from _table(WORKER_TITLES, worker_cells(entry)[:TOP_PROCESSES], names=0)
+
+
 def _operations(report: Report) -> Iterator[str]:
     shown = report.operations[:TOP_OPERATIONS]
     if not shown:
@@ -294,6 +315,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _unattributed_lines, _operations, _phase_lines, _findings, _slow_iterations,
-    _processes, _inferred, _warnings, _foot,
+    _head, _throughput, _ledger, _vector_envs, _unattributed_lines, _operations, _phase_lines, _findings,
+    _slow_iterations, _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,11 +30,11 @@ class FakeCore:
 
 
 @pytest.fixture
-def core(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCore]:
+def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_core, "thin", fake.thin)
     monkeypatch.setattr(_core, "thinnable", fake.thinnable)
-    yield fake
+    return fake
 
 
 def a_budget(core: FakeCore, *paths: tuple[int, int | None, int], share: float = 0.02) -> Budget:

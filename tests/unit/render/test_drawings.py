@@ -28,8 +28,9 @@ from rlprof.render.markdown import code, escape, render_markdown
 from rlprof.render.summary import render_summary
 from rlprof.render.terminal import render_terminal
 from rlprof.render.text import render_text
-from support.examples import busy_recording, hostile_recording, ppo_recording
+from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.recordings import a_recording, span
+from support.vector_envs import vector_recording
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -63,6 +64,8 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "ppo.md": lambda: render_markdown(report_of(ppo_recording)),
     "busy.md": lambda: render_markdown(report_of(busy_recording)),
     "hostile.md": lambda: render_markdown(report_of(hostile_recording)),
+    "workers-terminal-80.txt": lambda: drawn(report_of(vector_recording), 80),
+    "workers.md": lambda: render_markdown(report_of(vector_recording)),
     "ppo-summary.txt": lambda: render_summary(report_of(ppo_recording)),
 }
 
@@ -76,7 +79,7 @@ def test_a_drawing_looks_as_it_was_approved(name: str) -> None:
     assert shown == file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("recording", [ppo_recording, busy_recording, hostile_recording])
+@pytest.mark.parametrize("recording", [ppo_recording, busy_recording, hostile_recording, vector_recording])
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
 def test_no_line_is_wider_than_the_terminal(recording: Callable[[], Recording], width: int) -> None:
     assert max(cell_len(line) for line in drawn(report_of(recording), width).splitlines()) <= width
@@ -176,3 +179,23 @@ def test_what_was_inferred_is_named_with_its_place_and_left_out_where_there_is_n
     assert "Inferred by shape and use: `train:Robot` as `env` (`/home/me/train.py:12`)" in render_markdown(report)
     without = report_of(ppo_recording)
     assert "nferred" not in drawn(without, 80) + render_markdown(without) + render_text(without)
+
+
+def test_steps_that_the_workers_recordings_lack_are_said() -> None:
+    recording = vector_recording()
+    worker = recording.processes[1]
+    fact = {**worker.facts["vector_worker"], "steps": 900}
+    lacking = replace(worker, facts={**worker.facts, "vector_worker": fact})
+    shown = drawn(complete_report(replace(recording, processes=(recording.main, lacking, recording.processes[2]))), 100)
+    assert "2,000 env steps in the parent, 1,900 in the workers' recordings" in shown
+
+
+def test_a_vector_environment_of_a_hostile_name_steers_nothing() -> None:
+    recording = vector_recording()
+    fact = {**recording.main.facts["vector_envs"][0], "name": HOSTILE}
+    main = replace(recording.main, facts={**recording.main.facts, "vector_envs": [fact]})
+    report = complete_report(replace(recording, processes=(main, *recording.processes[1:])))
+    shown = drawn(report, 100)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "<script>" not in render_markdown(report)

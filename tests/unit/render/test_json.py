@@ -16,13 +16,16 @@ from rlprof.model.report import Memory, Report
 from rlprof.render.json import render_json, report_schema
 from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.recordings import a_recording
+from support.vector_envs import vector_recording
 
 
 def empty_recording() -> Recording:
     return a_recording(seconds=0.0).build()
 
 
-RECORDINGS = pytest.mark.parametrize("recording", [ppo_recording, busy_recording, hostile_recording, empty_recording])
+RECORDINGS = pytest.mark.parametrize(
+    "recording", [ppo_recording, busy_recording, hostile_recording, vector_recording, empty_recording]
+)
 
 
 def parsed(report: Report) -> Any:
