@@ -224,8 +224,10 @@ cdef object take_over(PyObject *result):
     return given
 
 
-def _same(function):
-    return function
+cdef tuple as_it_was(object original):
+    """How to send what was there before us, to a place where we may not be installed."""
+    from operator import getitem
+    return getitem, ((original,), 0)
 
 
 cdef object _reduced(object self, object original):
@@ -233,13 +235,13 @@ cdef object _reduced(object self, object original):
     import sys
     found = sys.modules.get(getattr(self, "__module__", None))
     if found is None or found.__name__ == "__main__":
-        return _same, (original,)
+        return as_it_was(original)
     try:
         for part in self.__qualname__.split("."):
             found = getattr(found, part)
     except AttributeError:
-        return _same, (original,)
-    return self.__qualname__ if found is self else (_same, (original,))
+        return as_it_was(original)
+    return self.__qualname__ if found is self else as_it_was(original)
 
 
 @cython.final
@@ -279,7 +281,7 @@ cdef class Levels:
 
     def __reduce__(self):
         """Whoever sends a class to another process sends what it had there before."""
-        return _same, (self.original,)
+        return as_it_was(self.original)
 
 
 cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObject *names) except NULL:

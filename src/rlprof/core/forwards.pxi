@@ -39,7 +39,7 @@ cdef class Forward:
         return self.original if instance is None else PyMethod_New(self.original, instance)
 
     def __reduce__(self):
-        return _same, (self.original,)
+        return as_it_was(self.original)
 
 
 cdef Label label_of_forward(Forward self, ThreadRecord *record):

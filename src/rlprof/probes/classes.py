@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from rlprof import _core
+from rlprof.probes.arrivals import watch_arrivals
 from rlprof.probes.own_code import is_own_file
 from rlprof.probes.patching import Patches
 from rlprof.record.complain import complain
@@ -28,6 +29,7 @@ def watch_classes(made: Made, patches: Patches) -> None:
         if is_own_file(arguments[0].__code__.co_filename):
             tell(cls)
 
+    watch_arrivals(tell, patches, last=True)
     patches.function(builtins, "__build_class__", lambda original: _core.Observed(original, look))
     for module in tuple(sys.modules.values()):
         for cls in _classes_of(module):

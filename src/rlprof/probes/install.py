@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from rlprof.probes import (
+    arrivals,
     checkpoints,
     envpool,
     garbage,
@@ -62,6 +63,7 @@ PROBES: Final = (
     textlogs,
     checkpoints,
     garbage,
+    arrivals,
 )
 
 Install = Callable[[ModuleType, Patches], None]

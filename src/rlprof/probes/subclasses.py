@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from rlprof.probes.arrivals import watch_arrivals
 from rlprof.probes.patching import Patches
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -20,6 +21,7 @@ def follow_subclasses(base: type, methods: Mapping[str, Wrap], patches: Patches)
     for cls in (base, *_descendants(base)):
         wrap_in(cls)
     patches.new_subclass(base, wrap_in)
+    watch_arrivals(lambda cls: wrap_in(cls) if issubclass(cls, base) else None, patches)
 
 
 def _descendants(base: Any) -> Iterator[type]:
