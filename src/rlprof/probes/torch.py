@@ -32,10 +32,10 @@ def timed_forward(
         def call(*args: Any, **kwargs: Any) -> Any:
             if is_compiling() or _is_busy(FORWARD):
                 return original(*args, **kwargs)
-            if is_grad_enabled() and not _acts_with_gradients():
+            if is_grad_enabled() and not acts_with_gradients():
                 with _guarded_span("forward", "learn.loss", PROBE, FORWARD):
                     return original(*args, **kwargs)
-            with _guarded_span("forward", _phase_without_gradients(), PROBE, FORWARD):
+            with _guarded_span("forward", phase_without_gradients(), PROBE, FORWARD):
                 return original(*args, **kwargs)
 
         return _core.Levels(call, original, FORWARD, False)
@@ -43,14 +43,17 @@ def timed_forward(
     return wrap
 
 
-def _phase_without_gradients() -> str | None:
-    """A target network has no gradients either, but it is asked in the middle of learning."""
+def phase_without_gradients() -> str | None:
+    """A target network has no gradients either, but it is asked in the middle of learning: the loss begins there."""
     if _is_busy(EVALUATE):
         return None
-    return "learn.loss" if _is_busy(TRAIN) or _is_busy(LOSS) else "policy.forward"
+    if _is_busy(TRAIN):
+        loop.begin_loss(None)
+        return "learn.loss"
+    return "learn.loss" if _is_busy(LOSS) else "policy.forward"
 
 
-def _acts_with_gradients() -> bool:
+def acts_with_gradients() -> bool:
     """Whether the code that calls the module is known to act; else the loss begins here."""
     frame = sys._getframe(2)
     site = (frame.f_code, frame.f_lasti)
