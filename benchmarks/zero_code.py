@@ -92,8 +92,7 @@ def fill_phases(result: Result, programs: list[Program], rounds: int, shorter: i
     result.tables += [phases_table(found), largest_table(found)]
     result.notes.append(
         f"`{REST}` is what the timers leave out; for rlprof, time unattributed and time in spans that have no phase,"
-        " such as the rest of a rollout. What a program does in the middle of its own loop, without calling anything"
-        " that a probe knows, is unattributed: CleanRL's storage tensors and its advantages."
+        " such as the rest of a rollout."
     )
     result.notes.append(
         "The bar is judged on medians of separate runs. Where runs by hand differ among themselves by as much, as on a"
