@@ -176,7 +176,7 @@ def overall(found: dict[str, Speeds], profiler: str) -> str:
 
 def main() -> int:
     parser = argument_parser(__doc__)
-    parser.add_argument("--rounds", type=int, help="runs of each kind, for the phases (5; quick: 1)")
+    parser.add_argument("--rounds", type=int, help="runs of each kind, for the phases (4; quick: 1)")
     parser.add_argument("--profiler-rounds", type=int, help="runs under each profiler (2; quick: 1)")
     parser.add_argument("--processes", type=int, help="processes that take turns (2; quick: 1)")
     parser.add_argument("--pairs", type=int, help="pairs of turns in each (20; quick: 8)")
@@ -187,7 +187,7 @@ def main() -> int:
     shorter = 3 if args.quick else 1
     result = new_result("Programs that know nothing of rlprof", args)
     if "phases" in args.only:
-        fill_phases(result, programs, args.rounds or (1 if args.quick else 5), shorter)
+        fill_phases(result, programs, args.rounds or (1 if args.quick else 4), shorter)
     if "turns" in args.only:
         fill_turns(
             result, programs, args.processes or (1 if args.quick else 2), args.pairs or (8 if args.quick else 20)
