@@ -104,7 +104,7 @@ class Forward:
         original: Callable[..., Any],
         has_gradients: Callable[[], bool],
         is_compiling: Callable[[], bool],
-        begins: Callable[[CodeType, int], bool],
+        begins: Callable[[CodeType | None, int], bool],
         groups: tuple[int, int, int, int],
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

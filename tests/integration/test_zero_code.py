@@ -152,12 +152,16 @@ def test_stable_baselines_dqn_needs_no_annotation(tmp_path: Path) -> None:
     assert found["buffer.add"]["calls"] == 1200
     assert found["buffer.sample"]["calls"] == found["learn.backward"]["calls"] == report["throughput"]["updates"]
     assert report["throughput"]["updates"] > 200
+    losses = [entry for entry in report["operations"] if entry["path"][-2:] == ["loss", "forward"]]
+    assert sum(entry["calls"] for entry in losses) == 2 * report["throughput"]["updates"]  # the target's, too
 
 
 def test_workers_of_a_subprocess_vector_env_are_processes_of_the_report(tmp_path: Path) -> None:
     report = run_sb3(tmp_path, "subproc")
     found = phases(report)
     assert calls(report, "env.ipc") == found["env.wait"]["calls"] == 384
+    assert calls(report, "start workers") == 1
+    assert calls(report, "env.get_attr") == 0  # the constructor's: a wait until the workers have imported everything
     assert report["throughput"]["env_steps"] == 768
     workers = [process for process in report["run"]["processes"] if process["role"] == "forkserver"]
     assert len(workers) == 2

@@ -9,7 +9,8 @@ cdef class Forward:
     """The call of a module. Classes, copies and compilers find the original.
 
     `groups` are those of forwards, losses, training and evaluation. `begins(code, place)` is asked at a forward with
-    gradients outside of a loss: whether that place is known to act; if not, the loss begins with it.
+    gradients outside of a loss: whether that place is known to act; if not, the loss begins with it. It is told (None, 0)
+    of one without gradients that training as a whole is around.
     """
 
     cdef call_step step
@@ -59,7 +60,12 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record):
     if record.busy[self.evaluate]:
         return self.plain
     # A target network has no gradients either, but it is asked in the middle of learning.
-    return self.learning if record.busy[self.train] or record.busy[self.loss] else self.acting
+    if record.busy[self.loss]:
+        return self.learning
+    if record.busy[self.train]:
+        self.begins(None, 0)
+        return self.learning
+    return self.acting
 
 
 cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, PyObject *names) except NULL:

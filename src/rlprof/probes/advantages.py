@@ -46,8 +46,8 @@ def timed_advantage(name: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return wrap
 
 
-def computes_advantages(value: Any) -> bool:
-    """Whether a value with one of the names is a plain function of the user's that nobody has wrapped."""
+def is_plain(value: Any) -> bool:
+    """Whether a value is a plain function of the user's that nobody has wrapped."""
     return (
         is_own_function(value)
         and not value.__code__.co_flags & _SUSPENDS
@@ -68,7 +68,7 @@ class AdvantageFunctions:
     def made(self, cls: type) -> None:
         """A class of the user's was made."""
         for name in NAMES:
-            if computes_advantages(vars(cls).get(name)) and not self._is_exception(cls.__module__, cls.__qualname__):
+            if is_plain(vars(cls).get(name)) and not self._is_exception(cls.__module__, cls.__qualname__):
                 self._patches.method_if_allowed(
                     cls, name, timed_advantage(f"{cls.__module__}:{cls.__qualname__}.{name}")
                 )
@@ -88,7 +88,7 @@ class AdvantageFunctions:
         names: MutableMapping[str, Any] = vars(module)
         for name in NAMES:
             value = names.get(name)
-            if value is None or not computes_advantages(value):
+            if value is None or not is_plain(value):
                 continue
             if not self._is_exception(value.__module__, value.__qualname__):
                 self._patches.function(module, name, timed_advantage(f"{value.__module__}:{value.__qualname__}"))

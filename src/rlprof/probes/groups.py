@@ -18,3 +18,4 @@ CHECKPOINT: Final = 11
 LOG: Final = 12
 ADVANTAGE: Final = 13
 WEIGHTS: Final = 14
+START: Final = 15

@@ -13,6 +13,7 @@ from rlprof.probes.guesses import Guess
 from rlprof.probes.named_spans import is_named
 from rlprof.probes.own_code import is_called, is_own_class, is_own_function
 from rlprof.probes.patching import Patches, is_patched
+from rlprof.probes.policy_methods import NAMES as POLICY_NAMES
 from rlprof.record.targets import Target
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -25,7 +26,7 @@ _METHODS: Final[dict[str, Methods]] = {
     BUFFER: {"sample": timed_sample, **dict.fromkeys(ADDING, timed_add)},
 }
 #: A class that defines none of these is nothing for anybody here.
-_TELLING: Final = frozenset({"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES})
+_TELLING: Final = frozenset({"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES, *POLICY_NAMES})
 
 
 def tells_something(cls: type) -> bool:

@@ -9,12 +9,12 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.counting import count_from
-from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, TRAIN
+from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, START, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
 from rlprof.probes.vector_steps import answering, sending, waiting
-from rlprof.record.wrap import named_by_class, outermost, outermost_step, stretches, timed
+from rlprof.record.wrap import Wrap, named_by_class, outermost, outermost_step, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
 
@@ -114,12 +114,26 @@ def install_vec_env(module: ModuleType, patches: Patches) -> None:
     follow_subclasses(module.VecEnv, {"reset": outermost("env.reset", "env.reset", RESET)}, patches)
 
 
+def _unless_starting(wrap: Wrap) -> Wrap:
+    def careful(original: Callable[..., Any]) -> Callable[..., Any]:
+        watched = wrap(original)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return original(*args, **kwargs) if _is_busy(START) else watched(*args, **kwargs)
+
+        return call
+
+    return careful
+
+
 def install_subproc(module: ModuleType, patches: Patches) -> None:
     patches.method(module.SubprocVecEnv, "step_async", sending)
     patches.method(module.SubprocVecEnv, "step_wait", waiting)
     patches.function(module, "_worker", answering(0))
+    # The first answer of a worker comes once it has imported everything, which is no communication.
+    patches.method(module.SubprocVecEnv, "__init__", outermost("start workers", None, START))
     for name in ("env_method", "get_attr", "set_attr"):
-        patches.method(module.SubprocVecEnv, name, timed(f"env.{name}", "env.ipc"))
+        patches.method(module.SubprocVecEnv, name, _unless_starting(timed(f"env.{name}", "env.ipc")))
 
 
 def install_evaluation(module: ModuleType, patches: Patches) -> None:

@@ -17,6 +17,9 @@ from rlprof.record.wrap import outermost, timed
 
 LIBRARY: Final = "torch"
 
+#: Of a forward pass, a loss, training as a whole, evaluation: in this order `_core.Forward` wants them.
+FORWARD_GROUPS: Final = (FORWARD, LOSS, TRAIN, EVALUATE)
+
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 
@@ -27,16 +30,28 @@ def timed_forward(
     """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        groups = (FORWARD, LOSS, TRAIN, EVALUATE)
-        return _core.Forward(original, is_grad_enabled, is_compiling, _acts_with_gradients, groups)
+        return _core.Forward(original, is_grad_enabled, is_compiling, acts_with_gradients, FORWARD_GROUPS)
 
     return wrap
 
 
-def _acts_with_gradients(code: CodeType, place: int) -> bool:
-    """Whether the code that calls the module is known to act; else the loss begins here."""
-    site = (code, place)
-    if loop.acts(site):
+def phase_without_gradients() -> str | None:
+    """A target network has no gradients either, but it is asked in the middle of learning: the loss begins there."""
+    if _is_busy(EVALUATE):
+        return None
+    if _is_busy(TRAIN):
+        loop.begin_loss(None)
+        return "learn.loss"
+    return "learn.loss" if _is_busy(LOSS) else "policy.forward"
+
+
+def acts_with_gradients(code: CodeType | None, place: int) -> bool:
+    """Whether the code that calls a module is known to act; else the loss begins here.
+
+    In a library's training, where there is no such code, the loss begins with a target network, too.
+    """
+    site = (code, place) if code is not None else None
+    if site is not None and loop.acts(site):
         return True
     loop.begin_loss(site)
     return False

@@ -9,6 +9,7 @@ from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
 from rlprof.probes.named_spans import NamedSpans
 from rlprof.probes.patching import Patches
+from rlprof.probes.policy_methods import watch_policy_methods
 from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something
 from rlprof.record.options import Options
 from rlprof.record.targets import parse_name, parse_span
@@ -30,6 +31,7 @@ def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> N
         if recognition is not None and advantages is not None and tells_something(cls):
             recognition.made(cls)
             advantages.made(cls)
+            watch_policy_methods(cls, patches)
 
     def look(thorough: bool) -> bool:
         more = spans is not None and spans.look()

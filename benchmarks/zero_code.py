@@ -1,0 +1,201 @@
+"""`rlprof run` on five training programs that know nothing of it: are the phases right, and what does it cost?
+
+Phases. Each program runs with timers placed by hand, and unmodified under `rlprof run`, in turns. Compared are the
+shares of the training time, from the start of the first rollout to the end of the last update. One more run is timed by
+both at once: there the same seconds are compared, and only what each of them counts where can differ.
+
+Cost. Steps per second of the training, start-up left out. Whole processes are too noisy to see two percent, so rlprof
+is judged by turns inside one process, bare and recorded, as in corrected_time.py. Beside it whole processes are
+compared, for the sake of the other profilers, which cannot be put on and off: each round runs every profiler once, and
+divides by the bare run of that round.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from attribution import REST, UNATTRIBUTED, Comparison, compare, largest
+from commands import checked
+from corrected_time import Turns, noise
+from measure import Result, Table, argument_parser, finish, new_result, run_script, say
+from profilers import BARE, PROFILERS, Speeds, measure_speeds
+from zero_code_programs import COPIES, FOLDER, PROGRAMS, Program, differs_from_its_copy
+
+from rlprof.experiments.pairs import ratios, spread
+from rlprof.model.phases import PHASES
+
+POINTS, MOST_UNATTRIBUTED, LEAST_SPEED = 2.0, 5.0, 0.98
+PARTS = ("phases", "turns", "profilers")
+
+
+# ---------------------------------------------------------------------------------------------- phases
+
+
+def phases_table(found: dict[str, Comparison]) -> Table:
+    names = [phase for phase in PHASES if any(phase in each.seen or phase in each.by_hand for each in found.values())]
+    rows = [(name, *(cell(each, name) for each in found.values())) for name in (*names, REST, UNATTRIBUTED)]
+    title = "Percent of the training time: rlprof / by hand"
+    return Table(title, ("phase", *found), rows)
+
+
+def cell(comparison: Comparison, name: str) -> str:
+    seen = comparison.seen.get(name, 0.0)
+    if name == UNATTRIBUTED:
+        return f"{seen:.1f}"
+    by_hand = comparison.by_hand.get(name, 0.0)
+    mark = " !" if name != REST and abs(seen - by_hand) > POINTS else ""
+    return f"{seen:.1f} / {by_hand:.1f}{mark}" if seen or by_hand else "-"
+
+
+def largest_table(found: dict[str, Comparison]) -> Table:
+    rows = [
+        (
+            name,
+            points_of(largest(each.apart())),
+            ", ".join(f"{phase} {points:+.1f}" for phase, points in each.apart().items() if abs(points) > POINTS)
+            or "none",
+            points_of(largest(each.apart_in_one_run())),
+            f"{max(each.by_hand_apart().values()):.1f}",
+        )
+        for name, each in found.items()
+    ]
+    columns = (
+        "program",
+        "largest",
+        f"all beyond {POINTS:g}",
+        "largest, both timing one run",
+        "runs by hand, among themselves",
+    )
+    return Table("Where rlprof and the timers differ, in points", columns, rows)
+
+
+def points_of(difference: tuple[str, float]) -> str:
+    return f"{difference[1]:+.1f} ({difference[0]})"
+
+
+def check_phases(result: Result, name: str, comparison: Comparison) -> None:
+    difference = largest(comparison.apart())
+    holds = abs(difference[1]) <= POINTS
+    what = f"{name}: phases, away from timers placed by hand"
+    result.check_true(what, f"within {POINTS:g} points", points_of(difference), holds)
+    unattributed = comparison.seen.get(UNATTRIBUTED, 0.0)
+    result.check_at_most(f"{name}: training time unattributed", unattributed, MOST_UNATTRIBUTED, "%")
+
+
+def fill_phases(result: Result, programs: list[Program], rounds: int, shorter: int) -> None:
+    for module in COPIES:
+        if differs_from_its_copy(module):
+            result.notes.append(f"{module}_hand_timed.py differs from {module}.py by more than its timers.")
+    found = {each.name: compare(each, rounds, each.steps // shorter) for each in programs}
+    for name, comparison in found.items():
+        check_phases(result, name, comparison)
+    result.tables += [phases_table(found), largest_table(found)]
+    result.notes.append(
+        f"`{REST}` is what the timers leave out; for rlprof, time unattributed and time in spans that have no phase,"
+        " such as the rest of a rollout."
+    )
+    result.notes.append(
+        "The bar is judged on medians of separate runs. Where runs by hand differ among themselves by as much, as on a"
+        " busy machine, the run that both time at once says more; but in it the timers count rlprof's own cost, too."
+    )
+    result.data["phases"] = {name: vars(each) for name, each in found.items()}
+
+
+# ---------------------------------------------------------------------------------------------- turns
+
+
+def measure_turns(program: Program, processes: int, rounds: int) -> Turns:
+    turns = Turns()
+    for number in range(processes):
+        say(f"{program.name}: turns, process {number + 1} of {processes}, {rounds} pairs ...")
+        command = [sys.executable, str(FOLDER / "in_turns.py"), program.module, *program.arguments(program.turn)]
+        turns.add(checked([*command, "--warm-up", str(program.warm_up), "--rounds", str(rounds)]).stdout)
+    return turns
+
+
+def fill_turns(result: Result, programs: list[Program], processes: int, rounds: int) -> None:
+    rows, data = [], {}
+    for program in programs:
+        turns = measure_turns(program, processes, rounds)
+        pairs = ratios(turns.bare, turns.recorded)
+        result.check_at_least(f"{program.name}: steps/s, recorded of bare", spread(pairs), LEAST_SPEED, "x")
+        row = (spread(turns.bare).text(3, " s"), spread(pairs).text(3, "x"), f"{100 * noise(pairs):.1f}%")
+        rows.append((program.name, *row))
+        data[program.name] = vars(turns)
+    title = f"Turns inside one process: {processes} processes, {rounds} pairs in each"
+    result.tables.append(Table(title, ("program", "bare turn", "steps/s, recorded of bare", "pairs differ by"), rows))
+    result.notes.append(
+        "The bar is judged on the turns inside one process. There, the workers of `SB3 PPO, processes` are bare in"
+        " both; in the whole processes they are recorded, too."
+    )
+    result.data["turns"] = data
+
+
+# ---------------------------------------------------------------------------------------------- profilers
+
+
+def fill_profilers(result: Result, programs: list[Program], rounds: int, shorter: int) -> None:
+    found = {each.name: measure_speeds(each, PROFILERS, rounds, each.short_steps // shorter) for each in programs}
+    rows = [
+        (
+            profiler.label,
+            *(speed_cell(speeds, profiler.name) for speeds in found.values()),
+            overall(found, profiler.name),
+        )
+        for profiler in PROFILERS
+    ]
+    title = f"Whole processes: steps/s of the training, of the bare run's; {rounds} rounds"
+    result.tables.append(Table(title, ("profiler", *found, "all"), rows))
+    for profiler in PROFILERS:
+        for name, speeds in found.items():
+            if profiler.name in speeds.failed:
+                result.notes.append(f"{profiler.name} did not run on {name}: {speeds.failed[profiler.name]}.")
+    if any(speeds.overflowed for speeds in found.values()):
+        result.notes.append(
+            "VizTracer's buffer, a million entries by default, overflowed: its trace lacks the beginning."
+        )
+    result.notes.append(
+        "Two processes of one program can differ by a third here: in whole processes, read rlprof's row for its order"
+        " of magnitude. What a profiler does after the training, for seconds in the case of VizTracer, is not in it."
+    )
+    result.data["profilers"] = {name: vars(each) for name, each in found.items()}
+
+
+def speed_cell(speeds: Speeds, profiler: str) -> str:
+    if profiler in speeds.failed:
+        return "did not run"
+    if profiler == BARE:
+        return f"{spread(speeds.values[BARE]).median:.0f} steps/s"
+    return f"{spread(speeds.ratios(profiler)).median:.2f}x"
+
+
+def overall(found: dict[str, Speeds], profiler: str) -> str:
+    values = [ratio for speeds in found.values() for ratio in speeds.ratios(profiler)]
+    return "1" if profiler == BARE else spread(values).text(2, "x") if values else "-"
+
+
+def main() -> int:
+    parser = argument_parser(__doc__)
+    parser.add_argument("--rounds", type=int, help="runs of each kind, for the phases (4; quick: 1)")
+    parser.add_argument("--profiler-rounds", type=int, help="runs under each profiler (2; quick: 1)")
+    parser.add_argument("--processes", type=int, help="processes that take turns (2; quick: 1)")
+    parser.add_argument("--pairs", type=int, help="pairs of turns in each (20; quick: 8)")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
+    parser.add_argument("--programs", nargs="+", choices=[each.name for each in PROGRAMS], help="these programs alone")
+    args = parser.parse_args()
+    programs = [each for each in PROGRAMS if not args.programs or each.name in args.programs]
+    shorter = 3 if args.quick else 1
+    result = new_result("Programs that know nothing of rlprof", args)
+    if "phases" in args.only:
+        fill_phases(result, programs, args.rounds or (1 if args.quick else 4), shorter)
+    if "turns" in args.only:
+        fill_turns(
+            result, programs, args.processes or (1 if args.quick else 2), args.pairs or (8 if args.quick else 20)
+        )
+    if "profilers" in args.only:
+        fill_profilers(result, programs, args.profiler_rounds or (1 if args.quick else 2), shorter)
+    return finish(result, args)
+
+
+if __name__ == "__main__":
+    run_script(main)
