@@ -45,7 +45,7 @@ cdef PyObject *call_untimed(ThreadRecord *record, Node *node, Node *child, uint3
     count_untimed(node, child)
     record.muted += 1
     if group:
-        record.busy[group] += 1
+        hold(record, group)
     result = call_through(original, args, count, names)
     if result != NULL:
         unmute(group)
@@ -63,7 +63,7 @@ cdef int unmute(uint32_t group) except -1:
     if record.muted:  # else a child process, or a reset, has begun anew
         record.muted -= 1
         if group:
-            record.busy[group] -= 1
+            release(record, group)
     return 0
 
 
@@ -157,7 +157,8 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
         return PyObject_Vectorcall(original, args, count, names)
     if not inner and (self.before is not None or self.after is not None):
         began = now()
-        record.env_steps += self.steps
+        if self.steps:
+            begin_step(record)
         if self.before is not None and not (self.steps and record.settled):
             self.before()
             record = here()

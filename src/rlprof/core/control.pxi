@@ -83,7 +83,7 @@ def wipe():
             stack = record.base
             record.base = stack.next
             free_stack(stack)
-        free(record)
+        free_record(record)
         record = after
     for i in range(node_count):
         free(nodes[i])

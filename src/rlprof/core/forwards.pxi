@@ -4,13 +4,73 @@ cdef enum:
     KIND_PROBE = 7
 
 
+# Places whose forwards without gradients mean something: where they were called is compared with these.
+cdef enum:
+    MAX_WATCHED = 16
+
+cdef PyObject *watched_code[MAX_WATCHED]
+cdef size_t watched_at[MAX_WATCHED]
+cdef int watched_count = 0
+
+
+def watch_place(code, size_t at):
+    """Have the next forwards without gradients from this place told. Whoever watches keeps the code alive."""
+    global watched_count
+    if watched_count < MAX_WATCHED:
+        watched_code[watched_count] = <PyObject *>code
+        watched_at[watched_count] = at
+        watched_count += 1
+
+
+def forget_places():
+    global watched_count
+    watched_count = 0
+
+
+def stage(bint waits):
+    """Have the next forward without gradients in this thread told, wherever it is made."""
+    here().staged = waits
+
+
+def last_acting():
+    """(number, code, place, module) of the last forward without gradients since the last env step, or None."""
+    cdef ThreadRecord *record = here()
+    if record.acting_code == NULL:
+        return None
+    return record.acted, <object>record.acting_code, record.acting_at, <object>record.acting_module
+
+
+def note_acting(code, size_t at, module):
+    """A forward without gradients is made. Whether somebody waits to be told."""
+    return remember_acting(here(), <PyObject *>code, at, <PyObject *>module)
+
+
+cdef bint remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObject *module) noexcept:
+    cdef PyObject *before = record.acting_code
+    cdef PyObject *module_before = record.acting_module
+    cdef int i
+    Py_XINCREF(code)
+    Py_XINCREF(module)
+    record.acting_code = code
+    record.acting_module = module
+    record.acting_at = at
+    record.acted += 1
+    Py_XDECREF(before)
+    Py_XDECREF(module_before)
+    for i in range(watched_count):
+        if watched_code[i] == code and watched_at[i] == at:
+            return True
+    return record.staged
+
+
 @cython.final
 cdef class Forward:
     """The call of a module. Classes, copies and compilers find the original.
 
     `groups` are those of forwards, losses, training and evaluation. `begins(code, place)` is asked at a forward with
     gradients outside of a loss: whether that place is known to act; if not, the loss begins with it. It is told (None, 0)
-    of one without gradients that training as a whole is around.
+    of one without gradients that training as a whole is around. `acts(code, place)` is told of forwards without gradients
+    that somebody waits for, and says whether one is for learning all the same.
     """
 
     cdef call_step step
@@ -18,11 +78,12 @@ cdef class Forward:
     cdef object has_gradients
     cdef object is_compiling
     cdef object begins
+    cdef object acts
     cdef uint32_t forward, loss, train, evaluate
     cdef Label acting, learning, plain
     cdef dict __dict__
 
-    def __init__(self, original, has_gradients, is_compiling, begins, groups):
+    def __init__(self, original, has_gradients, is_compiling, begins, acts, groups):
         self.forward, self.loss, self.train, self.evaluate = groups
         if max(groups) >= MAX_GROUPS:
             raise ValueError(groups)
@@ -30,6 +91,7 @@ cdef class Forward:
         self.has_gradients = has_gradients
         self.is_compiling = is_compiling
         self.begins = begins
+        self.acts = acts
         self.step = call_forward
 
     def __call__(self, *args, **kwargs):
@@ -43,7 +105,7 @@ cdef class Forward:
         return as_it_was(self.original)
 
 
-cdef Label label_of_forward(Forward self, ThreadRecord *record):
+cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module):
     cdef PyObject *code
     cdef size_t at
     if self.acting is None:  # the phases are known by now
@@ -65,6 +127,9 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record):
     if record.busy[self.train]:
         self.begins(None, 0)
         return self.learning
+    rlprof_find_caller(PyThreadState_Get(), &code, &at)
+    if code != NULL and remember_acting(record, code, at, module) and self.acts(<object>code, at):
+        return self.learning
     return self.acting
 
 
@@ -84,7 +149,7 @@ cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, Py
         return PyObject_Vectorcall(original, args, count, names)
     if self.is_compiling():
         return PyObject_Vectorcall(original, args, count, names)
-    label = label_of_forward(self, record)
+    label = label_of_forward(self, record, args[0] if count & COUNT_MASK else NULL)
     record = here()
     node = innermost(record)
     child = node_below(record, node, label.id, &folded)

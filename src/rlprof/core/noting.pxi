@@ -33,7 +33,7 @@ def reap(live_idents):
             if record == leader:
                 leader = NULL
             free_stack(record.base)
-            free(record)
+            free_record(record)
         else:
             before = record
             beside = beside or record.ident != main_ident

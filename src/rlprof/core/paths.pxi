@@ -18,6 +18,40 @@ cdef Node *new_node(Node *parent, uint32_t label, uint32_t lane) noexcept:
     return node
 
 
+def path_count():
+    return node_count
+
+
+def is_in_loop():
+    """Whether the program's own loop runs in this thread, and nothing that a library does for it."""
+    cdef ThreadRecord *record = here()
+    cdef Label label
+    cdef int i
+    if record.muted or record.current != record.base:
+        return False
+    for i in range(record.current.depth):
+        label = labels[record.current.frames[i].node.label]
+        if label.kind != KIND_FUNCTION:
+            return False
+    return True
+
+
+def has_own_spans():
+    """Whether the program marks its work itself, beside the spans that this thread has open right now."""
+    cdef uint32_t i
+    cdef Label label
+    cdef set open_here = set()
+    cdef Node *node = innermost(here())
+    while node != NULL:
+        open_here.add(node.id)
+        node = node.parent
+    for i in range(node_count):
+        label = labels[nodes[i].label]
+        if label.kind <= KIND_ITERATION and not (label.kind == KIND_FUNCTION and i in open_here):
+            return True
+    return False
+
+
 cdef inline uint32_t slot_of(uint32_t parent, uint32_t label) noexcept:
     return ((parent * <uint32_t>2654435761u) ^ (label * <uint32_t>2246822519u)) & (TABLE - 1)
 

@@ -2,6 +2,7 @@
 
 cdef enum:
     KIND_SITE = 8
+    BESIDE_STORING = 1 << 16  # the group of spans around learning, which an inferred one may leave open
     FIRST_PLACES = 64
     MOST_PLACES = 8192
 
@@ -12,7 +13,10 @@ cdef struct KnownPlace:
     PyObject *code  # whoever finds the place keeps its code alive
     size_t at
     PyObject *label  # NULL: calls from here are nobody's. Labels stay for good.
-    PyObject *seen  # which of the two it was last
+    PyObject *seen  # the label it had last
+    uint64_t steps  # of one that may be storing: env steps at its last call
+    uint32_t alternated  # calls with an env step before each
+    bint idles  # called twice without an env step in between: it stores no step
 
 
 @cython.final
@@ -25,6 +29,9 @@ cdef class Counted:
     at it, are told by `is_away(tensor)`. Where a call may turn out to be nothing, `moves(tensor, ...)` says what it is
     instead: False, or its phase.
 
+    With a phase that `stores`, only calls count from places that take turns with env steps, outside of everything that
+    is busy with something else: that is how a rollout is stored by hand.
+
     The call itself is made from here, in the frame of the user's own: a warning that it gives names the user's line.
     """
 
@@ -35,6 +42,7 @@ cdef class Counted:
     cdef object is_away
     cdef object phase_away
     cdef object moves
+    cdef object stores
     cdef KnownPlace *places
     cdef uint32_t room
     cdef uint32_t filled
@@ -45,13 +53,14 @@ cdef class Counted:
             raise MemoryError
         self.room = FIRST_PLACES
 
-    def __init__(self, original, find, *, is_watched=None, is_away=None, phase_away=None, moves=None):
+    def __init__(self, original, find, *, is_watched=None, is_away=None, phase_away=None, moves=None, stores=None):
         self.original = original
         self.find = find
         self.is_watched = is_watched
         self.is_away = is_away
         self.phase_away = phase_away
         self.moves = moves
+        self.stores = stores
         self.step = call_counted
 
     def __dealloc__(self):
@@ -100,8 +109,11 @@ cdef int name_place(Counted self, PyObject *code, size_t at, KnownPlace *found) 
     found.code = code
     found.at = at
     found.label = found.seen = NULL
+    found.steps = 0
+    found.alternated = 0
+    found.idles = False
     if name is not None:
-        label = find_label(name, None, KIND_SITE)
+        label = find_label(name, self.stores, KIND_SITE)
         found.label = found.seen = <PyObject *>label
     if known and self.filled < MOST_PLACES:
         make_room(self)
@@ -130,6 +142,17 @@ cdef PyObject *label_at(Counted self, KnownPlace *place, PyObject **args, size_t
     return <PyObject *>label
 
 
+cdef inline bint is_storing(KnownPlace *place, ThreadRecord *record) noexcept:
+    if place.idles or record.groups & ~<uint32_t>BESIDE_STORING:
+        return False
+    if place.steps == record.env_steps:
+        place.idles = place.alternated > 0 or place.steps > 0
+        return False
+    place.steps = record.env_steps
+    place.alternated += 1
+    return place.alternated > 2
+
+
 cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, PyObject *names) except NULL:
     cdef Counted self = <Counted>counted
     cdef PyObject *original = <PyObject *>self.original
@@ -156,9 +179,16 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
             place = &fresh
         record = here()
     node = innermost(record)
-    if place.label == NULL:
+    if place.label == NULL or (self.stores is not None and not is_storing(place, record)):
         node.charged += pass_ns
         return PyObject_Vectorcall(original, args, count, names)
+    if self.stores is not None:
+        child = node_below(record, node, (<Label>place.label).id, &folded)
+        child.thinnable = True
+        if child.every > 1 and goes_untimed(child):
+            count_untimed(node, child)
+            return PyObject_Vectorcall(original, args, count, names)
+        return call_inside(record, child, folded, counted, 0, now(), original, args, count, names)
     if self.moves is None:  # most tensors of a place are where the last one was
         child = node_below(record, node, (<Label>place.seen).id, &folded)
         if child.every > 1 and goes_untimed(child):

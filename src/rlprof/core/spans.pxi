@@ -97,7 +97,7 @@ cdef inline bint open_at(ThreadRecord *record, Node *child, bint folded, PyObjec
     frame.folded = folded
     if group:
         frame.group = group
-        record.busy[group] += 1
+        hold(record, group)
     return True
 
 
@@ -153,7 +153,7 @@ cdef bint close_in_stack(ThreadRecord *record, Stack *stack, PyObject *span, int
             if counts:
                 finish(record, &frame, t)
             elif frame.group:
-                record.busy[frame.group] -= 1
+                release(record, frame.group)
             return True
         i -= 1
     return False

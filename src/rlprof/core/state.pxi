@@ -20,6 +20,7 @@ cdef enum:
 cdef int64_t NEVER = 0x7FFFFFFFFFFFFFFF  # the shortest of no durations
 
 cdef enum Kind:
+    KIND_FUNCTION = 1
     KIND_ITERATION = 5
     KIND_ROOT = 6
 
@@ -72,6 +73,12 @@ cdef struct ThreadRecord:
     uint64_t ident
     int64_t last
     uint32_t busy[MAX_GROUPS]  # open spans of each group
+    uint32_t groups  # a bit for each that is busy
+    PyObject *acting_code  # where the last forward without gradients since the last env step was made
+    PyObject *acting_module
+    size_t acting_at
+    uint64_t acted  # such forwards
+    bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step
     uint64_t env_steps  # that probes have seen begin
     uint32_t muted  # calls in progress that are counted and not looked into

@@ -15,9 +15,19 @@ cdef extern from "Python.h":
 cdef dict episode_returns = {}  # by the environment's id, which may come to mean another one: it begins with a reset
 
 
+cdef inline void begin_step(ThreadRecord *record) noexcept:
+    cdef PyObject *code = record.acting_code
+    cdef PyObject *module = record.acting_module
+    record.env_steps += 1
+    if code != NULL:
+        record.acting_code = record.acting_module = NULL
+        Py_XDECREF(code)
+        Py_XDECREF(module)
+
+
 def begin_env_step():
     """An env step begins in this thread."""
-    here().env_steps += 1
+    begin_step(here())
 
 
 def env_steps_here():

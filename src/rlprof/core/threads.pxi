@@ -165,6 +165,25 @@ cdef inline Frame *push(ThreadRecord *record, Node *node, PyObject *span, int64_
     return frame
 
 
+cdef inline void hold(ThreadRecord *record, uint32_t group) noexcept:
+    record.busy[group] += 1
+    record.groups |= <uint32_t>1 << group
+
+
+cdef inline void release(ThreadRecord *record, uint32_t group) noexcept:
+    record.busy[group] -= 1
+    if not record.busy[group]:
+        record.groups &= ~(<uint32_t>1 << group)
+
+
+cdef void free_record(ThreadRecord *record) noexcept:
+    cdef PyObject *code = record.acting_code
+    cdef PyObject *module = record.acting_module
+    free(record)
+    Py_XDECREF(code)
+    Py_XDECREF(module)
+
+
 cdef inline void tally(Node *node, int64_t duration) noexcept:
     cdef int octave
     cdef uint32_t bucket
@@ -192,7 +211,7 @@ cdef inline void finish(ThreadRecord *record, Frame *frame, int64_t t) noexcept:
         duration = 0
     spans_closed += 1
     if frame.group:
-        record.busy[frame.group] -= 1
+        release(record, frame.group)
     if frame.folded:
         frame.node.count += 1
         frame.node.histogram[0] += 1

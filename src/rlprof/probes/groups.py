@@ -19,3 +19,4 @@ LOG: Final = 12
 ADVANTAGE: Final = 13
 WEIGHTS: Final = 14
 START: Final = 15
+LEARNING: Final = 16

@@ -94,7 +94,7 @@ class Probes:
 
     def stop(self) -> None:
         self._watch.stop()
-        loop.end_loss()
+        loop.end_stages()
         undo_all(list(self._patches.values()))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import LOSS
+from rlprof.probes.stages import ROLLOUT_END, TARGET, Stages
 
 Site = tuple[Any, int]
 
@@ -36,6 +37,8 @@ class Loop(threading.local):
         self._loss: Any = None  # the span from the first forward with gradients to `backward`
         self._site: Site | None = None
         self._acting_sites: set[Site] = set()
+        self._stages = Stages()
+        _core.forget_places()
         _core.settle_steps(False)
 
     @property
@@ -64,6 +67,7 @@ class Loop(threading.local):
         if self.updated:
             self.updated = False
             _core.infer_turn()
+        self._stages.note_env_step()
         _core.settle_steps(self._listener is None)
 
     def acts(self, site: Site) -> bool:
@@ -76,6 +80,7 @@ class Loop(threading.local):
         if self._listener is not None:
             self._listener()
         if self._loss is None and not _core.is_busy(LOSS):
+            self._stages.note_loss()
             self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
             self._site = site
             _core.settle_steps(False)
@@ -86,8 +91,35 @@ class Loop(threading.local):
         if loss is not None:
             loss.__exit__(None, None, None)
 
-    def update(self) -> None:
+    def acts_for_learning(self, site: Site) -> bool:
+        """A forward without gradients, from a place that means something or while the program learns.
+
+        Whether it is the target of a loss, which then begins with it.
+        """
+        kind = self._stages.places.get(site)
+        if kind == TARGET:
+            self.begin_loss(None)
+            return True
+        self._stages.end_learning()
+        if kind == ROLLOUT_END:
+            self._stages.begin_advantage()
+            _core.settle_steps(False)
+        else:
+            self._stages.begin_collecting()
+        return False
+
+    def give_up_stages(self) -> None:
+        """The program marks its work itself."""
+        self._stages.give_up()
+
+    def end_stages(self) -> None:
+        """Close what was inferred and is still open."""
+        self.end_loss()
+        self._stages.end()
+
+    def update(self, optimizer: Any = None) -> None:
         """An optimizer has stepped."""
+        self._stages.note_optimizer(optimizer)
         self.updated = True
         _core.settle_steps(False)
         _core.infer_count("updates")

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.record.wrap import timed
 
@@ -34,6 +35,7 @@ class _Entered:
         self._spans: dict[int, list[Any]] = {}
 
     def enter(self, manager: Any, name: str) -> None:
+        loop.give_up_stages()
         span = _span(name, None, PROBE)
         self._spans.setdefault(id(manager), []).append(span)
         span.__enter__()
@@ -53,6 +55,7 @@ class _Pushed(threading.local):
         self.spans: dict[Any, list[Any]] = {}
 
     def push(self, domain: Any, name: str) -> None:
+        loop.give_up_stages()
         span = _span(name, None, PROBE)
         self.spans.setdefault(domain, []).append(span)
         span.__enter__()
@@ -136,6 +139,7 @@ def _nvtx_name(annotation: Any) -> str:
 
 def _timed_decorator(original: Function) -> Function:
     def decorate(self: Any, function: Function) -> Any:
+        loop.give_up_stages()
         decorated = original(self, function)
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             return decorated  # what is called returns at once; its work comes later

@@ -43,8 +43,12 @@ def timed_method(name: str, is_grad_enabled: Callable[[], bool]) -> Callable[[Ca
                 listed = True
                 list_inferred(name, original, "policy")
             frame = _getframe(1)
-            learns = is_grad_enabled() and not acts_with_gradients(frame.f_code, frame.f_lasti)
-            with _guarded_span("forward", "learn.loss" if learns else phase_without_gradients(), PROBE, FORWARD):
+            code, place = frame.f_code, frame.f_lasti
+            if is_grad_enabled() and not acts_with_gradients(code, place):
+                phase: str | None = "learn.loss"
+            else:
+                phase = phase_without_gradients(code, place, args[0] if args else None)
+            with _guarded_span("forward", phase, PROBE, FORWARD):
                 return original(*args, **kwargs)
 
         return call

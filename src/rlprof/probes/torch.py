@@ -30,19 +30,28 @@ def timed_forward(
     """Only the outermost call is the forward pass; whether it acts or learns is told by its gradients."""
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        return _core.Forward(original, is_grad_enabled, is_compiling, acts_with_gradients, FORWARD_GROUPS)
+        return _core.Forward(
+            original, is_grad_enabled, is_compiling, acts_with_gradients, acts_for_learning, FORWARD_GROUPS
+        )
 
     return wrap
 
 
-def phase_without_gradients() -> str | None:
+def acts_for_learning(code: CodeType, place: int) -> bool:
+    return loop.acts_for_learning((code, place))
+
+
+def phase_without_gradients(code: CodeType, place: int, module: Any) -> str | None:
     """A target network has no gradients either, but it is asked in the middle of learning: the loss begins there."""
     if _is_busy(EVALUATE):
         return None
+    if _is_busy(LOSS):
+        return "learn.loss"
     if _is_busy(TRAIN):
         loop.begin_loss(None)
         return "learn.loss"
-    return "learn.loss" if _is_busy(LOSS) else "policy.forward"
+    told = _core.note_acting(code, place, module)
+    return "learn.loss" if told and loop.acts_for_learning((code, place)) else "policy.forward"
 
 
 def acts_with_gradients(code: CodeType | None, place: int) -> bool:
@@ -74,10 +83,10 @@ class _OptimizerSteps:
             self._open = _guarded_span("optimizer", "learn.optimizer", PROBE, OPTIMIZER)
             self._open.__enter__()
 
-    def after(self, *_: Any) -> None:
+    def after(self, optimizer: Any = None, *_: Any) -> None:
         if self._open is not None:
             self._close()
-            loop.update()
+            loop.update(optimizer)
 
     def _close(self) -> None:
         span, self._open = self._open, None

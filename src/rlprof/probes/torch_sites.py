@@ -162,6 +162,9 @@ def install(module: ModuleType, patches: Patches) -> None:
     for name, (what, phase) in _METHODS.items():
         _put(torch.Tensor, name, counted_method(sites, what, getattr(torch.Tensor, name), phase, tensors), patches)
     _put(torch.Tensor, "to", _counted_to(sites, _Moves(torch), torch.Tensor.to, tensors), patches)
+    # A rollout that is stored by hand: `observations[step] = observation`.
+    stored = _core.Counted(torch.Tensor.__setitem__, functools.partial(sites.find, "tensor[i] ="), stores="buffer.add")
+    _put(torch.Tensor, "__setitem__", stored, patches)
     _install_from_lists(torch, sites, is_traced, patches)
 
 

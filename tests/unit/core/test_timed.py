@@ -160,7 +160,7 @@ def test_a_group_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="99"):
         _core.Timed(work, "w", None, PROBE, 99)
     with pytest.raises(ValueError, match="99"):
-        _core.Forward(work, bool, bool, bool, (1, 2, 3, 99))
+        _core.Forward(work, bool, bool, bool, bool, (1, 2, 3, 99))
 
 
 # --- calls counted by place -------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ def test_a_forward_acts_or_learns_by_its_gradients_and_by_what_it_is_inside_of()
 
     original = vars(Module)["__call__"]
     groups = (GROUP, OTHER, 28, 27)
-    Module.__call__ = _core.Forward(original, lambda: gradients[0], bool, begins, groups)  # type: ignore[method-assign]
+    Module.__call__ = _core.Forward(original, lambda: gradients[0], bool, begins, bool, groups)  # type: ignore[method-assign]
     module = Module()
 
     def phase() -> Any:
