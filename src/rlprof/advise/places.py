@@ -12,6 +12,7 @@ from rlprof.model.recording import Frame
 #: another machine, so paths are told apart by their shape and not by where this interpreter lies.
 _NOT_THE_USERS: Final = re.compile(
     r"(^<)"
+    r"|([\\/]rlprof[\\/](record|probes)[\\/])"
     r"|([\\/](site|dist)-packages[\\/])"
     r"|([\\/]lib(64)?[\\/]python\d+(\.\d+)?t?[\\/])"
     r"|([\\/]python[\d.\-]*[\\/]lib[\\/])"
@@ -19,13 +20,16 @@ _NOT_THE_USERS: Final = re.compile(
     re.IGNORECASE,
 )
 
+#: Programs as users write them, wherever rlprof is installed.
+_DEMO: Final = re.compile(r"[\\/]rlprof[\\/]demos[\\/]")
+
 #: Deeper stacks than this do not occur; a damaged file could hold a chain without end.
 _DEEPEST: Final = 10_000
 
 
 def is_users(file: str) -> bool:
     """Whether a file is the user's own."""
-    return bool(file) and _NOT_THE_USERS.search(file) is None
+    return bool(file) and (_NOT_THE_USERS.search(file) is None or _DEMO.search(file) is not None)
 
 
 def is_importing(frames: Mapping[int, Frame], leaf: int) -> bool:

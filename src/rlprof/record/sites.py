@@ -22,6 +22,7 @@ MOST_SITES: Final = 200  # named ones; what further places call is put together 
 MOST_KNOWN: Final = 5000  # places found at once, those that are passed over among them
 MORE: Final = "(more places)"
 OWN_FOLDER: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+DEMOS_FOLDER: Final = os.path.join(OWN_FOLDER, "demos", "")  # programs as users write them: not ours to pass over
 
 Function = Callable[..., Any]
 Site = tuple[str | None, Function]  # its name, None where it is passed over; and what makes the call there
@@ -46,7 +47,7 @@ class Sites:
     def name(self, what: str, frame: FrameType) -> str | None:
         """What a call from this place is named; None where it is passed over."""
         file = frame.f_code.co_filename
-        if file.startswith(self._passed_over):
+        if file.startswith(self._passed_over) and not file.startswith(DEMOS_FOLDER):
             return None
         name = f"{what} {short_path(file)}:{frame.f_lineno}"
         if name not in self._names:

@@ -115,6 +115,8 @@ def test_the_command_to_verify_runs_the_same_program(command: tuple[str, ...], v
         ("/usr/lib/python3/dist-packages/numpy/core.py", False),
         ("/usr/local/lib/python3.11/threading.py", False),
         ("C:\\Python311\\Lib\\threading.py", False),
+        ("/home/ann/rlprof/src/rlprof/record/sites.py", False),
+        ("/home/ann/venv/lib/python3.12/site-packages/rlprof/demos/snake.py", True),
         ("<frozen importlib._bootstrap>", False),
         ("<string>", False),
         ("", False),
