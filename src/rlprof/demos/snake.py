@@ -167,8 +167,16 @@ def write_log(log: logging.Logger, options: argparse.Namespace, step: Step, scor
             log.info("game %d ended with score %d", game, scores[game].item())
 
 
-def train(options: argparse.Namespace) -> list[int]:
-    """The score of every finished game, in the order in which they ended."""
+@dataclass
+class Training:
+    """What came of it: the scores of finished games in the order in which they ended, steps of all games, updates."""
+
+    scores: list[int]
+    steps: int
+    updates: int
+
+
+def train(options: argparse.Namespace) -> Training:
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     board = SnakeBoard(options.envs, options.size, options.flood_fill)
@@ -199,12 +207,12 @@ def train(options: argparse.Namespace) -> list[int]:
             said += 1
             last = scores[: said * options.episodes // 10][-200:]
             progress.say(f"{said * 10}% of {options.episodes} games: mean score {sum(last) / max(len(last), 1):.3f}")
-    print(f"{steps * options.envs} steps of {options.envs} games, {agent.updates} gradient steps")
-    return scores
+    return Training(scores, steps * options.envs, agent.updates)
 
 
 def main() -> None:
-    train(parse())
+    done = train(parse())
+    print(f"{done.steps} steps of games, {done.updates} gradient steps")
 
 
 if __name__ == "__main__":
