@@ -80,9 +80,7 @@ def test_the_slow_lines_of_snake_are_named(snake: Json) -> None:
     source = Path(__file__).parents[2] / "src" / "rlprof" / "demos" / "snake.py"
     lines = [line.strip() for line in source.read_text().splitlines()]
     number = lines.index("step.rewards[game].item(),") + 1
-    (item,) = [entry for entry in snake["operations"] if entry["path"][-1].endswith(f"demos/snake.py:{number}")]
-    assert item["path"][-1].startswith(".item()")
-    assert item["calls"] == snake["throughput"]["env_steps"]
+    assert calls(snake, f".item() snake.py:{number}") == snake["throughput"]["env_steps"]
 
 
 RANDOM_PETRI = """

@@ -136,7 +136,9 @@ def counted_method(sites: Sites, what: str, original: Function, phase_away: str,
 
 
 def short_path(file: str) -> str:
-    """A file's path as people say it: below the folder of installed packages, or below the current one."""
+    """A file's path as people say it: below the folder of installed packages, of demos, or below the current one."""
+    if file.startswith(DEMOS_FOLDER):
+        return file.removeprefix(DEMOS_FOLDER)
     for folder in ("site-packages", "dist-packages"):
         _, found, rest = file.rpartition(f"{os.sep}{folder}{os.sep}")
         if found:
