@@ -29,11 +29,21 @@ def demo(folder: Path, name: str, *words: str) -> list[str]:
     return done.out.splitlines()
 
 
-def test_petri_prints_the_same_returns_with_either_engine_recorded_or_not_and_is_broken_down(tmp_path: Path) -> None:
+#: Training with the plain engine, then with one that changes before every batch.
+OTHER_ENGINES = """
+import sys
+from rlprof.demos import petri
+petri.train(petri.parse([*sys.argv[1:], "--no-turbo"]))
+petri.train(petri.parse(sys.argv[1:]), before_batch=lambda number, env: env.use_engine(number % 2 == 0))
+"""
+
+
+def test_petri_prints_the_same_returns_with_any_engine_recorded_or_not_and_is_broken_down(tmp_path: Path) -> None:
     lines = demo(tmp_path, "petri", "--breakdown", "--batches", "3", *PETRI)
     returns = [line for line in lines if line.startswith("batch ")]
     assert len(returns) == 3
-    assert bare(tmp_path, "petri", "--batches", "3", "--no-turbo", *PETRI) == returns
+    others = run([sys.executable, "-c", OTHER_ENGINES, "--batches", "3", *PETRI], tmp_path)
+    assert others.out.splitlines() == returns * 2, others.err
     at = [
         next(number for number, line in enumerate(lines) if line.strip().startswith(part))
         for part in (

@@ -131,6 +131,8 @@ def returns_of(batch: TensorDictBase) -> list[float]:
 
 def train(options: argparse.Namespace, before_batch: BeforeBatch | None = None) -> list[float]:
     """The mean return of each batch in which an episode ended."""
+    warnings.filterwarnings("ignore", module="torchrl|tensordict|torch")
+    logging.getLogger("torchrl").setLevel(logging.WARNING)
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     env = make_env(options)
@@ -157,8 +159,6 @@ def train(options: argparse.Namespace, before_batch: BeforeBatch | None = None) 
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", module="torchrl|tensordict|torch")
-    logging.getLogger("torchrl").setLevel(logging.WARNING)
     train(parse())
 
 
