@@ -98,14 +98,15 @@ class Learner:
 
     def __init__(self, actor: ProbabilisticActor, critic: ValueOperator, options: argparse.Namespace) -> None:
         self.epochs = options.epochs
-        self.steps = options.frames_per_batch // options.minibatch
+        minibatch = min(options.minibatch, options.frames_per_batch)
+        self.steps = options.frames_per_batch // minibatch
         self.advantage = GAE(gamma=0.995, lmbda=0.95, value_network=critic, average_gae=True)
         self.loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.005, critic_coeff=0.5)
         self.optimizer = torch.optim.Adam(self.loss.parameters(), lr=options.learning_rate)
         self.buffer = TensorDictReplayBuffer(
             storage=LazyTensorStorage(options.frames_per_batch),
             sampler=SamplerWithoutReplacement(),
-            batch_size=options.minibatch,
+            batch_size=minibatch,
         )
         self.buffer.set_rng(torch.Generator().manual_seed(options.seed))
 
