@@ -158,6 +158,12 @@ def open_log(options: argparse.Namespace) -> logging.Logger:
     return log
 
 
+def close_log(log: logging.Logger) -> None:
+    for handler in list(log.handlers):
+        log.removeHandler(handler)
+        handler.close()
+
+
 def write_log(log: logging.Logger, options: argparse.Namespace, step: Step, scores: Tensor, ended: Tensor) -> None:
     if options.log == "step":
         for game in range(len(scores)):
@@ -207,6 +213,7 @@ def train(options: argparse.Namespace) -> Training:
             said += 1
             last = scores[: said * options.episodes // 10][-200:]
             progress.say(f"{said * 10}% of {options.episodes} games: mean score {sum(last) / max(len(last), 1):.3f}")
+    close_log(log)
     return Training(scores, steps * options.envs, agent.updates)
 
 

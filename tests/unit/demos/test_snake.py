@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,9 @@ def test_a_cure_that_only_saves_time_changes_no_score(tmp_path: Path, cure: list
 
 
 def test_the_log_has_a_line_for_what_was_asked(tmp_path: Path) -> None:
-    steps = train(tmp_path).steps
+    train(tmp_path)
+    steps = train(tmp_path).steps  # and not twice, in the second training of a process
+    assert logging.getLogger("snake").handlers == []
     lines = (tmp_path / "snake.log").read_text().splitlines()
     assert len([line for line in lines if "reward" in line]) == steps
     assert len([line for line in lines if "ended" in line]) >= 40
