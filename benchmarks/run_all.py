@@ -27,7 +27,16 @@ from measure import (
     say,
 )
 
-SCRIPTS = ("span_cost", "import_time", "corrected_time", "zero_code", "many_spans", "disk", "report_time")
+SCRIPTS = (
+    "span_cost",
+    "import_time",
+    "corrected_time",
+    "zero_code",
+    "many_spans",
+    "disk",
+    "report_time",
+    "demo_engines",
+)
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 

@@ -24,6 +24,8 @@ _OURS: Final = re.compile(
     r"[\\/]rlprof[\\/](cli|integrations|probes|record|recording|model|analyse|advise|experiments|render)[\\/]"
     r"|[\\/]rlprof[\\/](profiler|__main__|__init__|_core)\."
 )
+#: Programs as users write them, wherever rlprof is installed.
+_DEMO: Final = re.compile(r"[\\/]rlprof[\\/]demos[\\/]")
 _PACKAGE: Final = re.compile(r"^.*[\\/](?:(?:site|dist)-packages|lib(?:64)?[\\/]python[\d.]+t?)[\\/]", re.IGNORECASE)
 _IMPORT_SYSTEM: Final = "<frozen importlib"
 _IMPORT: Final = "import "
@@ -61,6 +63,8 @@ _NOTHING: Final = _Reading(None, None, False)
 
 def is_users(file: str) -> bool:
     """Whether a file is the user's own."""
+    if _DEMO.search(file) is not None:
+        return True
     return bool(file) and _NOT_THE_USERS.search(file) is None and _OURS.search(file) is None
 
 

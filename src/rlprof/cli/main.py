@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "run": "record a training program and print its report",
     "report": "show a recording",
     "merge": "join the parts that a killed run left behind",
+    "demo": "profile one of the demo programs",
     "selftest": "check that rlprof works on this machine, and what it costs here",
 }
 

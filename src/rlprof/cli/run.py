@@ -111,13 +111,21 @@ def run(
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
-    record = Run(tuple(mask_arguments(["rlprof", "run", *sys.argv[2:]])), time.time(), "running")
-    write_run(parts_of(target), record)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
+    code, recorded = record_program(words, target, options, watch)
+    _finish(target, recorded, quiet, named_spans=bool(options.spans))
+    end_like(code)
+
+
+def record_program(
+    words: list[str], target: Path, options: Options, watch: SummaryWatch | None = None
+) -> tuple[int, Path | None]:
+    """Run `python WORDS` to its end into a claimed target: its exit code, and what `_join` makes of the recording."""
+    record = Run(tuple(mask_arguments(["rlprof", *sys.argv[1:]])), time.time(), "running")
+    write_run(parts_of(target), record)
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
     code = supervise([sys.executable, *words], environment, watch, 0.5)
-    _finish(target, record.ended(_status(code), code), quiet, named_spans=bool(options.spans))
-    end_like(code)
+    return code, _join(target, record.ended(_status(code), code))
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:
@@ -159,15 +167,14 @@ def _status(code: int) -> Status:
     return "killed" if code < 0 else "failed"
 
 
-def _finish(target: Path, record: Run, quiet: bool, *, named_spans: bool = False) -> None:
-    """Join what was recorded and show it. Whatever goes wrong here, the program's own end is what counts."""
-    recorded = _join(target, record)
+def _finish(target: Path, recorded: Path | None, quiet: bool, *, named_spans: bool = False) -> None:
+    """Show what was recorded. Whatever goes wrong here, the program's own end is what counts."""
     if recorded is not None and not quiet:
-        _show(recorded)
+        show(recorded, to_stderr=True)  # what the program prints on stdout may be piped into something
     elif recorded == target:
         if named_spans:
             _say_what_was_not_found(recorded)
-        _say(f"recorded into {_short(target)}")
+        _say(f"recorded into {short(target)}")
 
 
 def _join(target: Path, record: Run) -> Path | None:
@@ -181,23 +188,23 @@ def _join(target: Path, record: Run) -> Path | None:
         _remove_empty(target)
         return None
     except (RlprofError, sqlite3.Error, OSError) as error:
-        _say(f"recorded into {_short(parts)}, in parts that could not be joined: {error}")
+        _say(f"recorded into {short(parts)}, in parts that could not be joined: {error}")
         return parts
 
 
-def _show(recorded: Path) -> None:
+def show(recorded: Path, *, to_stderr: bool = False) -> None:
+    """Print the report of a recording."""
     from rich.console import Console
 
     from rlprof.advise.report import complete_report
     from rlprof.render.terminal import render_terminal
 
     try:
-        # To stderr: what the program prints on stdout may be piped into something.
-        render_terminal(complete_report(open_recording(_short(recorded))), Console(stderr=True))
+        render_terminal(complete_report(open_recording(short(recorded))), Console(stderr=to_stderr))
     except SystemExit:  # rich's answer to a reader that has gone; the program's own end is still to be passed on
         return
     except Exception as error:  # a fault of ours in the report must not look like one of the program
-        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {_short(recorded)}")
+        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {short(recorded)}")
 
 
 def _say_what_was_not_found(recorded: Path) -> None:
@@ -215,7 +222,7 @@ def _remove_empty(target: Path) -> None:
     shutil.rmtree(parts_of(target), ignore_errors=True)
 
 
-def _short(path: Path) -> str:
+def short(path: Path) -> str:
     try:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):

@@ -85,7 +85,8 @@ cdef int64_t ended_of(object terminated, object truncated) except -1:
     cdef int64_t ended = 0
     cdef Py_ssize_t i
     if not PyObject_CheckBuffer(terminated) or not PyObject_CheckBuffer(truncated):
-        return (terminated | truncated).sum()
+        # Tensors can be asked themselves, but no device is waited for.
+        return (terminated | truncated).sum() if terminated.device.type == "cpu" else 0
     PyObject_GetBuffer(terminated, &one, PyBUF_FORMAT)  # refused where the flags do not lie side by side
     try:
         PyObject_GetBuffer(truncated, &other, PyBUF_FORMAT)

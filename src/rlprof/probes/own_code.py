@@ -1,4 +1,4 @@
-"""Which code is the user's own: neither the standard library's, nor that of an installed package, nor ours."""
+"""Which code is the user's own: neither the standard library's, nor a package's, nor ours but for the demos."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from rlprof.record.sites import DEMOS_FOLDER, OWN_FOLDER
+
 _STANDARD_LIBRARY: Final = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-_RLPROF: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
 _known: dict[str, bool] = {}
@@ -26,7 +27,9 @@ def _look_at(file: str) -> bool:
     if file.startswith("<"):  # frozen, or made from a string
         return False
     path = os.path.abspath(file)
-    return not path.startswith((_STANDARD_LIBRARY, _RLPROF)) and not any(part in path for part in _INSTALLED)
+    if path.startswith(DEMOS_FOLDER):
+        return True
+    return not path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)) and not any(part in path for part in _INSTALLED)
 
 
 def is_own_function(value: Any) -> bool:

@@ -21,6 +21,7 @@ MOST_SITES: Final = 200  # named ones; what further places call is put together 
 MOST_KNOWN: Final = 5000  # places found at once, those that are passed over among them
 MORE: Final = "(more places)"
 OWN_FOLDER: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+DEMOS_FOLDER: Final = os.path.join(OWN_FOLDER, "demos", "")  # programs as users write them: not ours to pass over
 
 Function = Callable[..., Any]
 Site = tuple[str | None, Function]  # its name, None where it is passed over; and what makes the call there
@@ -42,7 +43,7 @@ class Sites:
     def name(self, what: str, frame: FrameType) -> str | None:
         """What a call from this place is named; None where it is passed over."""
         file = frame.f_code.co_filename
-        if file.startswith(self._passed_over):
+        if file.startswith(self._passed_over) and not file.startswith(DEMOS_FOLDER):
             return None
         name = f"{what} {short_path(file)}:{frame.f_lineno}"
         if name not in self._names:
@@ -115,7 +116,9 @@ def counted_method(sites: Sites, what: str, original: Function, phase_away: str,
 
 
 def short_path(file: str) -> str:
-    """A file's path as people say it: below the folder of installed packages, or below the current one."""
+    """A file's path as people say it: below the folder of installed packages, of demos, or below the current one."""
+    if file.startswith(DEMOS_FOLDER):
+        return file.removeprefix(DEMOS_FOLDER)
     for folder in ("site-packages", "dist-packages"):
         _, found, rest = file.rpartition(f"{os.sep}{folder}{os.sep}")
         if found:

@@ -118,6 +118,8 @@ def test_the_command_to_verify_runs_the_same_program(command: tuple[str, ...], v
         ("/home/ann/rlprof/src/rlprof/probes/loop.py", False),
         ("/home/ann/rlprof/src/rlprof/profiler.py", False),
         ("/home/ann/rlprof/examples/cartpole_ppo.py", True),
+        ("/home/ann/rlprof/src/rlprof/record/sites.py", False),
+        ("/home/ann/venv/lib/python3.12/site-packages/rlprof/demos/snake.py", True),
         ("<frozen importlib._bootstrap>", False),
         ("<string>", False),
         ("", False),

@@ -1,0 +1,185 @@
+"""`rlprof demo`: profile one of the demo programs."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from rlprof.cli.run import record_program, short, show
+from rlprof.cli.supervise import end_like
+from rlprof.model.errors import BadOption
+from rlprof.record.options import Options
+from rlprof.recording import open_recording
+from rlprof.recording.discard import discard
+from rlprof.recording.place import RUNS_DIRECTORY, SUFFIX, claim, default_target, named
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A training program, what it is about, and the profiles that it has besides the report."""
+
+    module: str
+    title: str
+    needs: tuple[str, ...]
+    breakdown: bool = False
+    modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
+
+
+DEMOS: Final = {
+    "petri": Demo(
+        module="rlprof.demos.petri",
+        title="PPO schedules a factory on a Petri net (TorchRL): does a faster simulator pay?",
+        needs=("torch", "torchrl", "tensordict", "gymnasium"),
+        breakdown=True,
+        modes={"turbo": ("--turbo",), "plain": ("--no-turbo",)},
+    ),
+    "snake": Demo(
+        module="rlprof.demos.snake",
+        title="DQN plays 256 games of snake: a program with three slow places to find",
+        needs=("torch", "gymnasium"),
+        modes={"": ()},
+    ),
+}
+
+
+class _Demos(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(DEMOS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _command(cmd_name, DEMOS[cmd_name]) if cmd_name in DEMOS else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        if args and args[0] not in DEMOS and not args[0].startswith("-"):
+            raise BadOption(f"there is no demo {args[0]}; there are {', '.join(DEMOS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Demos, invoke_without_command=True, short_help="Profile one of the demo programs.")
+@click.pass_context
+def demo(ctx: click.Context) -> None:
+    """Profile one of the demo programs: real training, to see what rlprof shows before you try it on your own.
+
+    \b
+    rlprof demo                          list them
+    rlprof demo petri --batches 5        profile one; knobs of the program come behind its name
+    rlprof demo petri --help             its knobs and its profiles
+    python -m rlprof.demos.petri         run it without rlprof
+    """
+    if ctx.invoked_subcommand is None:
+        width = max(map(len, DEMOS))
+        for name, entry in DEMOS.items():
+            click.echo(f"{name:<{width}}  {entry.title}")
+        click.echo("\nrlprof demo NAME [knobs] profiles one, rlprof demo NAME --help shows its knobs")
+
+
+def _command(name: str, entry: Demo) -> click.Command:
+    options: list[click.Parameter] = [
+        click.Option(["-o", "--out"], type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}]."),
+        click.Option(["--overwrite"], is_flag=True, help="Replace the recording named by --out."),
+        click.Option(["--detailed"], is_flag=True, help="Profile by function with cProfile instead: .prof and text."),
+    ]
+    if entry.breakdown:
+        options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
+    knobs = click.Argument(["knobs"], nargs=-1, type=click.UNPROCESSED, metavar="[KNOBS]...")
+    shown = click.Option(
+        ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, help="Show this and the program's knobs.",
+        callback=lambda ctx, _, asked: _show_help(ctx, entry) if asked and not ctx.resilient_parsing else None,
+    )  # fmt: skip
+    return click.Command(
+        name,
+        params=[*options, shown, knobs],
+        callback=lambda **chosen: _profile(name, entry, **chosen),
+        help=f"{entry.title}\n\nKNOBS are the program's own options.",
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True},
+    )
+
+
+def _show_help(ctx: click.Context, entry: Demo) -> None:
+    click.echo(ctx.get_help() + "\n")
+    _refuse_without_libraries(ctx.info_name or "it", entry)
+    asked = subprocess.run(
+        [sys.executable, "-m", entry.module, "--help"], capture_output=True, text=True, check=False
+    ).stdout
+    click.echo("Knobs of the program:\n" + asked.partition("options:\n")[2])
+    ctx.exit()
+
+
+def _refuse_without_libraries(name: str, entry: Demo) -> None:
+    missing = [library for library in entry.needs if importlib.util.find_spec(library) is None]
+    if missing:
+        raise BadOption(f"{name} needs {', '.join(missing)}: pip install 'rlprof[demos]'")
+
+
+def _profile(
+    name: str,
+    entry: Demo,
+    out: Path | None,
+    overwrite: bool,
+    detailed: bool,
+    knobs: tuple[str, ...],
+    breakdown: bool = False,
+) -> None:
+    _refuse_without_libraries(name, entry)
+    target = named(out or default_target(name))
+    if breakdown or not detailed:
+        _record(entry, target, overwrite, knobs, breakdown, numbered=out is None)
+    if detailed:
+        _profile_by_function(entry, target, knobs)
+
+
+def _record(
+    entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], breakdown: bool, *, numbered: bool
+) -> None:
+    if overwrite and not numbered:
+        discard(target)
+    claimed = claim(target, numbered=numbered)
+    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options())
+    if code != 0:
+        end_like(code)
+    if recorded is None:
+        return
+    if breakdown:
+        _show_breakdown(recorded)
+    else:
+        show(recorded)
+
+
+def _show_breakdown(recorded: Path) -> None:
+    from rich.console import Console
+
+    from rlprof.analyse.breakdown import breakdown_of
+    from rlprof.analyse.report import build_report
+    from rlprof.render.breakdown import render_breakdown
+
+    found = breakdown_of(build_report(open_recording(recorded)))
+    if found is None:
+        raise BadOption(f"{short(recorded)} shows no data collection: was the program stopped before its first batch?")
+    render_breakdown(found, Console())
+    click.echo(f"\nRecording  {short(recorded)}\nrlprof report {short(recorded)} shows the rest")
+
+
+def _profile_by_function(entry: Demo, target: Path, knobs: tuple[str, ...]) -> None:
+    """One run per mode under cProfile. They are runs of their own: its cost would spoil a recording."""
+    from rlprof.cli.by_function import write_table
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for mode, mode_knobs in entry.modes.items():
+        stem = target.name.removesuffix(SUFFIX) + (f"-{mode}" if mode else "")
+        profile, table = target.with_name(f"{stem}.prof"), target.with_name(f"{stem}.txt")
+        words = ["-m", "cProfile", "-o", str(profile), "-m", entry.module, *knobs, *mode_knobs]
+        code = subprocess.run([sys.executable, *words], check=False).returncode
+        if code != 0:
+            end_like(code)
+        write_table(profile, table)
+        written += [table, profile]
+    click.echo("cProfile  " + "\n          ".join(short(path) for path in written))
