@@ -94,9 +94,9 @@ class Training:
                 clock.end()
                 clock.begin("buffer.add")
                 rewards[step] = torch.tensor(reward).view(-1)
+                clock.end()
                 next_obs = torch.Tensor(step_obs)
                 next_done = torch.Tensor(np.logical_or(terminated, truncated))
-                clock.end()
 
             clock.begin("advantage")
             with torch.no_grad():

@@ -78,7 +78,7 @@ class Stages:
             return
         self._acted, code, at, module = last
         place = (code, at)
-        if place in self.places or len(self.places) >= MOST_PLACES:
+        if place in self.places or len(self.places) >= MOST_PLACES or not self._trained:
             return
         kind = TARGET if self._is_target(module) else ROLLOUT_END
         seen = self._sightings[place, kind] = self._sightings.get((place, kind), 0) + 1

@@ -1,0 +1,139 @@
+"""Programs in one file that mark nothing: the order of events says when they collect, learn and work out advantages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.programs import Json, assert_ledgers_close, operations, run_bare, run_recorded, write_program
+
+SETUP = """
+    import sys
+    import gymnasium as gym
+    import numpy as np
+    import torch
+    from torch import nn
+
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1") for _ in range(2)])
+"""
+
+PPO = (
+    SETUP
+    + """
+    ITERATIONS, STEPS, EPOCHS = 6, 32, 4
+    actor, critic = nn.Linear(4, 2), nn.Linear(4, 1)
+    optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()])
+    observations = torch.zeros(STEPS, 2, 4)
+    values, rewards, advantages = torch.zeros(3, STEPS, 2)
+    observation = torch.Tensor(envs.reset(seed=1)[0])
+    for iteration in range(ITERATIONS):
+        for step in range(STEPS):
+            observations[step] = observation
+            with torch.no_grad():
+                logits = actor(observation)
+                value = critic(observation)
+            values[step] = value.flatten()
+            action = torch.distributions.Categorical(logits=logits).sample()
+            found, reward, *_ = envs.step(action.numpy())
+            rewards[step] = torch.tensor(reward)
+            observation = torch.Tensor(found)
+        with torch.no_grad():
+            following, last = critic(observation).flatten(), 0.0
+            for step in reversed(range(STEPS)):
+                delta = rewards[step] + 0.99 * following - values[step]
+                advantages[step] = last = delta + 0.95 * last
+                following = values[step]
+        for epoch in range(EPOCHS):
+            chosen = torch.randperm(STEPS)[: STEPS // 2]
+            logits = actor(observations[chosen])
+            loss = -(logits.log_softmax(-1)[..., 0] * advantages[chosen]).mean() + critic(observations[chosen]).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    print([float(p.sum()) for p in actor.parameters()])
+"""
+)
+
+DQN = (
+    SETUP
+    + """
+    online, target = nn.Linear(4, 2), nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(online.parameters())
+    observation, _ = envs.reset(seed=1)
+    for step in range(60):
+        with torch.no_grad():
+            action = online(torch.Tensor(observation)).argmax(-1)
+        following, reward, *_ = envs.step(action.numpy())
+        if step % 6 == 5:
+            with torch.no_grad():
+                goal = torch.Tensor(reward) + 0.99 * target(torch.Tensor(following)).max(-1).values
+            chosen = online(torch.Tensor(observation)).max(-1).values
+            loss = (chosen - goal).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        observation = following
+    print([float(p.sum()) for p in online.parameters()])
+"""
+)
+
+
+def report_of(tmp_path: Path, source: str) -> Json:
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("torch")
+    script = write_program(tmp_path, source)
+    bare, recorded = run_bare(script), run_recorded(script)
+    assert bare.code == 0, bare.err
+    assert recorded.out == bare.out
+    report = recorded.report()
+    assert_ledgers_close(report)
+    return report
+
+
+def calls_by_phase(report: Json) -> dict[str, int]:
+    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
+
+
+def named(report: Json, name: str) -> int:
+    return sum(found["calls"] for found in operations(report, name))
+
+
+def test_a_rollout_its_advantages_and_its_minibatches_are_told_apart(tmp_path: Path) -> None:
+    report = report_of(tmp_path, PPO)
+    calls = calls_by_phase(report)
+    assert named(report, "collecting") == 6
+    assert named(report, "learning") == 6
+    assert named(report, "advantage") == 3  # the first updates tell what is trained, two more make it sure
+    assert calls["advantage"] == 3
+    # Three lines store a step each; one is believed when two env steps came before it. Advantages are no storage.
+    assert calls["buffer.add"] == 2 * (6 * 32 - 3) + (6 * 32 - 2)
+    assert calls["policy.forward"] == 6 * (2 * 32 + 1)
+    assert report["throughput"]["updates"] == 24
+    ledger = report["ledger"]
+    started = ledger["wall_seconds"] - (ledger["startup_seconds"] or 0.0)
+    assert ledger["unattributed_seconds"] - (ledger["startup_seconds"] or 0.0) < 0.05 * started
+
+
+def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:
+    report = report_of(tmp_path, DQN)
+    calls = calls_by_phase(report)
+    assert calls["policy.forward"] == 60 + 3  # the target's first three, before its place was believed
+    assert named(report, "loss") == 10
+    assert "advantage" not in calls
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["with rlprof.profile('mine'): pass", "with torch.profiler.record_function('mine'): pass"],
+    ids=["span", "range"],
+)
+def test_nothing_is_inferred_where_the_program_marks_its_work(tmp_path: Path, mark: str) -> None:
+    marked = PPO.replace("import sys", "import sys, rlprof").replace(
+        "for iteration in range(ITERATIONS):", f"for iteration in range(ITERATIONS):\n        {mark}"
+    )
+    report = report_of(tmp_path, marked)
+    assert named(report, "collecting") == named(report, "learning") == named(report, "advantage") == 0
+    assert named(report, "mine") == 6
