@@ -41,7 +41,7 @@ LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
     "profiler": frozenset({"analyse", "advise", "render", "probes"}),
 }
-PUBLIC = {"profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
+PUBLIC = {"alternate", "profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
 MAY_PRINT = {"cli", "demos"}
 #: The one place inside the user's process that says, once and on stderr, that something of ours failed.
 COMPLAINS = {"record/complain.py"}

@@ -15,6 +15,7 @@ from rlprof.model.errors import RlprofError
 COMMANDS: Final = {
     "run": "record a training program and print its report",
     "report": "show a recording",
+    "compare": "is B faster than A, where, and can we tell at all",
     "merge": "join the parts that a killed run left behind",
     "selftest": "check that rlprof works on this machine, and what it costs here",
 }

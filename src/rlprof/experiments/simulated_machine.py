@@ -61,4 +61,5 @@ def family(
     """
     common = pairs(noise, n, 0.0, source)
     own = source.normal(0.0, noise.run * np.sqrt(2), (len(true_log_ratios), n))
-    return true_log_ratios[:, None] + shared * common[None, :] + np.sqrt(1 - shared**2) * own
+    mixed = true_log_ratios[:, None] + shared * common[None, :] + np.sqrt(1 - shared**2) * own
+    return np.asarray(mixed, dtype=np.float64)
