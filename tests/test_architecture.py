@@ -34,12 +34,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "__init__": frozenset({"model", "recording", "record", "_core", "_version", "profiler"}),
     "profiler": frozenset({"model", "recording", "record", "_core", "_version"}),
     "__main__": frozenset({"cli"}),
+    "pytest_plugin": frozenset(),
     "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
     "profiler": frozenset({"analyse", "advise", "render", "probes"}),
+    "pytest_plugin": frozenset({"recording", "experiments", "render", "profiler"}),
 }
 PUBLIC = {"alternate", "profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
 MAY_PRINT = {"cli", "demos"}

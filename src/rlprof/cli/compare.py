@@ -137,7 +137,7 @@ def show(found: Comparison, json_file: str | None, markdown_file: str | None) ->
 
 
 def _by_reading(names: tuple[str, ...], behind: tuple[str, ...] | None, margin: float, force: bool) -> Comparison:
-    from rlprof.experiments.recorded_pairs import compare_recordings
+    from rlprof.experiments.recorded_pairs import match
     from rlprof.experiments.trial_pairs import SettledBySpeed, Standing, compare_trials
 
     if behind is None and len(names) == 1 and is_experiment(names[0]):
@@ -155,7 +155,7 @@ def _by_reading(names: tuple[str, ...], behind: tuple[str, ...] | None, margin: 
     if not first or not second:
         raise BadOption("one side has no recordings: rlprof compare a1 a2 -- b1 b2")
     how = Circumstances(margin=margin, forced=force)
-    return compare_recordings(open_set(first), open_set(second), (title_of(first), title_of(second)), how)
+    return match(open_set(first), open_set(second), (title_of(first), title_of(second)), how).compare()
 
 
 def _by_name(names: tuple[str, ...], behind: tuple[str, ...] | None, by: str, margin: float) -> Comparison:

@@ -185,7 +185,7 @@ def _speed(pairs: Sequence[tuple[Measurement, Measurement]]) -> Speed | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
+class Member:
     """A part of the whole in all pairs: seconds per unit of each side, and of the baseline's whole."""
 
     baseline: list[float]
@@ -209,18 +209,18 @@ class _Member:
         return (centre_of(ratios), True) if ratios is not None else (centre_of(self.shares), False)
 
 
-def _members(
+def members_of(
     pairs: Sequence[tuple[Measurement, Measurement]], read: Callable[[Measurement], Mapping[Key, float]]
-) -> dict[Key, _Member]:
+) -> dict[Key, Member]:
     names = dict.fromkeys(name for pair in pairs for measurement in pair for name in read(measurement))
     wholes = [a.seconds for a, _ in pairs]
     return {
-        name: _Member([read(a).get(name, 0.0) for a, _ in pairs], [read(b).get(name, 0.0) for _, b in pairs], wholes)
+        name: Member([read(a).get(name, 0.0) for a, _ in pairs], [read(b).get(name, 0.0) for _, b in pairs], wholes)
         for name in names
     }
 
 
-def _judge_family(members: Mapping[Key, _Member], margin: float, alpha: float) -> dict[Key, _Judged]:
+def _judge_family(members: Mapping[Key, Member], margin: float, alpha: float) -> dict[Key, _Judged]:
     centres = {name: member.centre() for name, member in members.items()}
     large = {str(at): name for at, name in enumerate(members) if members[name].share >= LEAST_SHARE}
     levels = holm_levels({at: centres[name][0].p_differs() for at, name in large.items()}, alpha)
@@ -236,7 +236,7 @@ def _judge_family(members: Mapping[Key, _Member], margin: float, alpha: float) -
 
 
 def _phases(pairs: Sequence[tuple[Measurement, Measurement]], margin: float, alpha: float) -> tuple[PhaseRow, ...]:
-    members = _members(pairs, lambda measurement: measurement.phases)
+    members = members_of(pairs, lambda measurement: measurement.phases)
     judged = _judge_family(members, margin, alpha)
     rows = [PhaseRow(*_cells(members[name], judged[name]), phase=name) for name in members]
     return tuple(sorted(rows, key=lambda row: max(row.baseline_seconds, row.candidate_seconds), reverse=True))
@@ -246,7 +246,7 @@ def _operations(
     pairs: Sequence[tuple[Measurement, Measurement]], margin: float, alpha: float
 ) -> tuple[OperationRow, ...]:
     """The largest operations: those that are chosen by size alone may be judged by their change."""
-    members = _members(pairs, lambda measurement: measurement.operations)
+    members = members_of(pairs, lambda measurement: measurement.operations)
     largest = sorted(members, key=lambda name: members[name].share, reverse=True)[:MOST_OPERATIONS]
     kept = {name: members[name] for name in largest if members[name].share >= LEAST_SHARE}
     judged = _judge_family(kept, margin, alpha)
@@ -254,7 +254,7 @@ def _operations(
 
 
 def _cells(
-    member: _Member, judged: _Judged
+    member: Member, judged: _Judged
 ) -> tuple[float, float, float | None, float | None, float | None, Verdict, float | None]:
     contribution = centre_of(member.shares).mean
     sides = median(member.baseline), median(member.candidate)

@@ -36,33 +36,50 @@ def _ended(recording: Recording) -> str:
     )
 
 
-def compare_recordings(
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Runs put side by side, with everything there is to say about how they came together."""
+
+    pairs: tuple[tuple[Measurement, Measurement], ...]
+    sides: tuple[Side, Side]
+    how: Circumstances
+
+    def compare(self) -> Comparison:
+        return compare(self.sides, self.pairs, self.how)
+
+
+def match(
     baseline: Sequence[Recording],
     candidate: Sequence[Recording],
     names: tuple[str, str],
     how: Circumstances,
     *,
     paired: bool = False,
-) -> Comparison:
-    """Compare two sets of runs. `paired` says that the i-th of both were run side by side."""
-    sides = (Trials(tuple(baseline), ()), Trials(tuple(candidate), ())) if paired else (
-        completed(baseline), completed(candidate)
-    )  # fmt: skip
+) -> Matched:
+    """Put two sets of runs side by side. `paired` says that the i-th of both were run one after the other."""
+    sides = (
+        (Trials(tuple(baseline), ()), Trials(tuple(candidate), ()))
+        if paired
+        else (completed(baseline), completed(candidate))
+    )
     a, b = sides[0].kept, sides[1].kept
     n = min(len(a), len(b))
-    how = replace(how, left_out=(*how.left_out, *sides[0].left_out, *sides[1].left_out, *_surplus(a, b)))
     differences = environment_differences(a, b)
     if paired:  # the sides are their commands
         differences = tuple(difference for difference in differences if difference.fact != ARGUMENTS)
-    how = replace(how, differences=differences, warnings=(*how.warnings, *_order_doubts(a, b)))
-    why = refusal(how.differences)
+    why = refusal(differences)
     if why is not None and not how.forced:
         raise Incomparable(f"{why}; --force compares them all the same")
-    pairs: list[tuple[Measurement, Measurement]] = [
-        (measure_run(mine), measure_run(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True)
-    ]
-    said = tuple(Side(name, tuple(r.source for r in side[:n])) for name, side in zip(names, (a, b), strict=True))
-    return compare((said[0], said[1]), pairs, replace(how, forced=how.forced and why is not None))
+    how = replace(
+        how,
+        differences=differences,
+        forced=how.forced and why is not None,
+        left_out=(*how.left_out, *sides[0].left_out, *sides[1].left_out, *_surplus(a, b)),
+        warnings=(*how.warnings, *_order_doubts(a, b)),
+    )
+    said = [Side(name, tuple(r.source for r in side[:n])) for name, side in zip(names, (a, b), strict=True)]
+    pairs = tuple((measure_run(mine), measure_run(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True))
+    return Matched(pairs, (said[0], said[1]), how)
 
 
 def _surplus(a: Sequence[Recording], b: Sequence[Recording]) -> list[LeftOut]:

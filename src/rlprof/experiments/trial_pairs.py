@@ -11,7 +11,7 @@ from rlprof.experiments.compare import Circumstances
 from rlprof.experiments.journal import Journal, Trial
 from rlprof.experiments.measurements import measure_run
 from rlprof.experiments.peeking import is_settled
-from rlprof.experiments.recorded_pairs import compare_recordings
+from rlprof.experiments.recorded_pairs import match
 from rlprof.experiments.statistics import FEWEST_PAIRS, log_ratios
 from rlprof.model.comparison import Comparison, ComparisonWarning, LeftOut
 from rlprof.model.errors import RlprofError
@@ -68,7 +68,7 @@ def compare_trials(journal: Journal, names: tuple[str, str], standing: Standing)
         other_load=median(loads) if loads else None,
     )
     how = replace(how, warnings=tuple(_load_warnings(how.other_load)))
-    found = compare_recordings([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True)
+    found = match([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True).compare()
     return replace(found, stopped_early=standing.stopped_early)
 
 

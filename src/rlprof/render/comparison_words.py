@@ -64,7 +64,9 @@ def explanation(found: Comparison) -> Iterator[str]:
         yield f"B ran at {ratio(overall.ratio)} the speed of A; anything from {fits} fits."
     if found.minimal_detectable is not None:
         yield f"{found.pairs} such pairs find differences of {format_percent(found.minimal_detectable)} or more."
-    if found.more_pairs_needed:
+    if found.pairs < 5:
+        yield f"A verdict takes at least {5 - found.pairs} more pairs."
+    elif found.more_pairs_needed:
         yield f"About {found.more_pairs_needed:,} more pairs would tell."
 
 
