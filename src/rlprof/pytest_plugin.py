@@ -65,7 +65,7 @@ class RlprofFixture:
         finally:
             written = profiler.stop()
         if written is None:
-            pytest.fail("rlprof is recording this process already: the fixture cannot record a test inside it")
+            raise RuntimeError("rlprof is recording this process already: the fixture cannot record a test inside it")
         return written
 
     def _store(self, recorded: list[Path]) -> None:

@@ -51,7 +51,7 @@ def measure_run(recording: Recording, warm_up: float = WARM_UP_SHARE) -> Measure
 
 
 def loop_of(timeline: Timeline, warm_up: float) -> Stretch | None:
-    """The training loop without its first part; None where nothing says where the loop is."""
+    """The training loop without its first part, in whole windows; None where nothing says where the loop is."""
     starts, ends = [], []
     if timeline.counts_steps:
         starts.append(int(timeline.steps.start_ns.min()))
@@ -61,14 +61,14 @@ def loop_of(timeline: Timeline, warm_up: float) -> Stretch | None:
         ends.append(int(timeline.turn_ends.max()))
     if not starts:
         return None
-    # Steps are known by the window, turns exactly: the later of the two starts is nearer to the truth.
-    start, end = max(starts), max(ends)
+    # Steps are known by the window, turns exactly: what lies further inside is nearer to the truth.
+    start, end = max(starts), min(ends)
     if end <= start:
         return None
     cut = timeline.edge_at_or_after(start + int(warm_up * (end - start)))
-    if cut is None or end - cut < _LEAST_KEPT * (end - start):
-        cut = start
-    return Stretch(cut, end)
+    if cut is not None and end - cut >= _LEAST_KEPT * (end - start):
+        start = cut
+    return Stretch(timeline.edge_before(start), timeline.edge_at_or_after(end) or end, end - start)
 
 
 def measure_stretch(account: Account, timeline: Timeline, stretch: Stretch, memory_mb: float | None) -> Measurement:

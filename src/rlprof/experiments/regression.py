@@ -35,10 +35,8 @@ class Regression:
     allowed: float
 
     def text(self) -> str:
-        verb = "takes" if self.what == _MEMORY else "is slower by"
-        more = " more" if self.what == _MEMORY else ""
-        sizes = f"{self.worse_by:.1%}{more}, by at least {self.at_least:.1%}"
-        return f"{self.what} {verb} {sizes} (allowed: {self.allowed:.1%})"
+        worse = "grew by" if self.what == _MEMORY else "takes longer by"
+        return f"{self.what} {worse} {self.worse_by:.1%}, at least {self.at_least:.1%} (allowed: {self.allowed:.1%})"
 
 
 def regressions_of(pairs: Sequence[tuple[Measurement, Measurement]], allowed: Allowed) -> list[Regression]:

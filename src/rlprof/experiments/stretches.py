@@ -10,15 +10,21 @@ import numpy as np
 from rlprof.analyse.grid import Slices
 from rlprof.analyse.ledger import NS_PER_SECOND, Account
 from rlprof.analyse.throughput import ENV_STEPS, counter_slices, counting_processes, iterating_process
+from rlprof.analyse.tree import is_root
 from rlprof.model.recording import FloatColumn, IntColumn, Recording
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From one moment to another, on the machine's monotonic clock."""
+    """From one moment to another, on the machine's monotonic clock.
+
+    `loop_ns` says how much of it the training loop took, where that is less: what is in no span beyond that came before
+    or after the loop.
+    """
 
     start_ns: int
     end_ns: int
+    loop_ns: int | None = None
 
 
 class Timeline:
@@ -33,6 +39,7 @@ class Timeline:
             table.start_ns[lane][order], table.end_ns[lane][order], table.self_ns[lane][order].astype(np.float64)
         )
         self._true_share = _true_shares(account)
+        self._root = next((path for path in account.lane_paths if is_root(account.process.paths[path])), -1)
         steps = counter_slices(recording, ENV_STEPS)
         self.steps = _in_order(steps)
         self.counts_steps = bool(counting_processes(recording, ENV_STEPS)) and len(steps.start_ns) > 0
@@ -50,9 +57,18 @@ class Timeline:
         later = self._own.end_ns[self._own.end_ns >= moment]
         return int(later.min()) if len(later) else None
 
+    def edge_before(self, moment: int) -> int:
+        """The last start of a window that is not after `moment`."""
+        earlier = self._own.start_ns[self._own.start_ns <= moment]
+        return int(earlier.max()) if len(earlier) else moment
+
     def seconds_by_path(self, stretch: Stretch) -> dict[int, float]:
         rows = _overlapping(self._own, stretch)
         inside = _inside(self._own, rows, stretch)
+        if stretch.loop_ns is not None:
+            rooted = self._path[rows] == self._root
+            spans, root = float(inside[~rooted].sum()), float(inside[rooted].sum())
+            inside[rooted] *= min(max(stretch.loop_ns - spans, 0.0) / root, 1.0) if root > 0 else 1.0
         sums = np.asarray(np.bincount(self._path[rows], inside), dtype=np.float64)
         return {
             int(path): float(sums[path]) * self._true_share.get(int(path), 1.0) / NS_PER_SECOND

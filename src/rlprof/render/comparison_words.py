@@ -20,9 +20,11 @@ MOST_LISTED: Final = 12
 
 
 def ratio(value: float | None) -> str:
-    """Two decimals where they matter, whole numbers where they do not."""
+    """More decimals the nearer to one, where they matter."""
     if value is None:
         return ABSENT
+    if abs(value - 1) < 0.0995:
+        return f"{value:.3f}x"
     return f"{value:.2f}x" if value < 9.995 else f"{value:,.0f}x"
 
 
@@ -34,10 +36,8 @@ def headline(found: Comparison) -> str:
     """The verdict."""
     overall = found.overall
     if overall.verdict in ("faster", "slower"):
-        away = abs((overall.ratio or 1.0) - 1)
-        size = ratio(overall.ratio) if away >= 0.995 else f"{WORDS[overall.verdict]} by {format_percent(away)}"
-        lead = f"B is {size} as fast" if away >= 0.995 else f"B is {size}"
-        return f"{lead} ({interval(overall.low, overall.high)} the speed of A, {certainty(found)} sure)"
+        likely = f"{interval(overall.low, overall.high)}, {certainty(found)} sure"
+        return f"B is {overall.verdict}: {ratio(overall.ratio)} the speed of A ({likely})"
     if overall.verdict == "same":
         return f"No difference larger than {format_percent(overall.differs_at_most)} ({certainty(found)} sure)"
     return "Cannot tell"
