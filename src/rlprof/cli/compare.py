@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -41,8 +42,9 @@ class _CompareCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if "--" in args:
             at = args.index("--")
-            ctx.meta["rlprof.b"] = tuple(args[at + 1 :])
-            args = args[:at]
+            behind = tuple(takewhile(lambda word: not word.startswith("-"), args[at + 1 :]))
+            ctx.meta["rlprof.b"] = behind
+            args = [*args[:at], *args[at + 1 + len(behind) :]]
         return super().parse_args(ctx, args)
 
 
