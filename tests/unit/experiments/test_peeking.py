@@ -13,8 +13,8 @@ from rlprof.experiments.statistics import ALPHA, centre_of
 
 
 def test_all_looks_together_stay_within_the_budget() -> None:
-    assert sum(look_level(n) for n in range(0, 100_000)) <= EARLY_BUDGET
-    assert EARLY_BUDGET + END_BUDGET == pytest.approx(ALPHA)
+    assert sum(look_level(n) for n in range(100_000)) <= EARLY_BUDGET
+    assert pytest.approx(ALPHA) == EARLY_BUDGET + END_BUDGET
     assert look_level(4) == 0.0
 
 

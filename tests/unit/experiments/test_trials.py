@@ -85,8 +85,11 @@ def test_a_trial_that_fails_is_kept_apart_and_costs_its_pair_only(tmp_path: Path
 
 
 def test_a_command_that_never_works_ends_the_experiment(tmp_path: Path) -> None:
+    def one_side_fails(_: int, variant: Variant) -> Outcome:
+        return "failed" if variant == "b" else "completed"
+
     with pytest.raises(TrialsFail, match=r"--b failed with exit code 1 2 times; what it said is in .*\.log"):
-        run_trials(journal(tmp_path), Quiet(), never, runner(lambda _, variant: "failed" if variant == "b" else "completed"))  # fmt: skip
+        run_trials(journal(tmp_path), Quiet(), never, runner(one_side_fails))
 
 
 def test_an_interruption_loses_nothing_and_its_pair_is_run_again(tmp_path: Path) -> None:
