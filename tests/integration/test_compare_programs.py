@@ -10,6 +10,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import psutil
 import pytest
 
 from rlprof.experiments.batches import batches_of
@@ -165,23 +166,45 @@ def test_a_trial_that_hangs_is_ended_and_kept_apart(folder: Path) -> None:
     assert open_recording(folder / "hanging" / "b-001.rlprof").main.counters["env_steps"].amount == 8
 
 
-def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_being_ended_keeps_what_was_measured_and_resuming_goes_on(folder: Path, number: signal.Signals) -> None:
+    out = f"broken-{number.name}"
     command = [*RLPROF, "compare", "--a", "train.py --turns 40", "--b", "train.py --turns 40", "--runs", "2",
-               "--warm-up-runs", "0", "--out", "broken"]  # fmt: skip
+               "--warm-up-runs", "0", "--out", out]  # fmt: skip
     with started(command, folder) as process:
-        wait_for(lambda: (folder / "broken" / "experiment.json").exists() and open_journal(folder / "broken").trials,
+        wait_for(lambda: (folder / out / "experiment.json").exists() and open_journal(folder / out).trials,
                  "the first trial")  # fmt: skip
-        os.kill(process.pid, signal.SIGINT)
+        os.kill(process.pid, number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "rlprof compare --resume broken" in err
-    before = open_journal(folder / "broken").trials
-    assert [trial.outcome for trial in before][-1] == "interrupted"
-    resumed = rlprof(folder, "compare", "--resume", "broken")
+    assert f"rlprof compare --resume {out}" in err
+    before = open_journal(folder / out).trials
+    assert before[0].outcome == "completed"
+    resumed = rlprof(folder, "compare", "--resume", out)
     assert resumed.code == 0, resumed.err
-    after = open_journal(folder / "broken")
+    after = open_journal(folder / out)
     assert len(after.complete_pairs()) == 2
-    assert len(after.trials) == len(before) + 4
+    assert {trial.recording for trial in before} < {trial.recording for trial in after.trials}
+
+
+def test_a_killed_experiment_takes_its_trial_along(folder: Path) -> None:
+    command = [
+        *RLPROF,
+        "compare",
+        "--a",
+        "train.py --hang",
+        "--b",
+        "train.py",
+        "--warm-up-runs",
+        "0",
+        "--out",
+        "killed",
+    ]
+    with started(command, folder) as process:
+        trial = wait_for(lambda: psutil.Process(process.pid).children(recursive=True)[1:], "the training")
+        process.kill()
+        psutil.wait_procs(trial, timeout=30)
+        assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in trial)
 
 
 # --- alternate --------------------------------------------------------------------------------------------------------

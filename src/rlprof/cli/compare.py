@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -179,7 +182,8 @@ def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison
     journal = _resumed(trials) if trials.resume is not None else _begun(trials, margin)
     interrupted = stopped = False
     try:
-        stopped = run_trials(journal, Progress(journal), SettledBySpeed())
+        with _ended_as_by_ctrl_c():
+            stopped = run_trials(journal, Progress(journal), SettledBySpeed())
         if not stopped:
             journal.ended_at.append(len(journal.complete_pairs()))
             journal.save()
@@ -195,6 +199,22 @@ def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison
     click.echo(err=True)
     standing = Standing(stopped_early=stopped, interrupted=interrupted, force=force)
     return compare_trials(journal, _titles(journal.plan), standing), interrupted
+
+
+@contextlib.contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Whoever ends the experiment politely means its trial, too, and wants to keep what was measured."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # A shell starts what runs in the background with SIGINT ignored; asked for by name, it counts all the same.
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _begun(trials: _Trials, margin: float) -> Journal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from rlprof.model.errors import RlprofError
 GRACE_SECONDS: Final = 10.0
 #: So many failures of one side, with no success of it, and the command is taken to be wrong.
 HOPELESS: Final = 2
+_PR_SET_PDEATHSIG: Final = 1
 
 
 class TrialsFail(RlprofError):
@@ -125,8 +127,18 @@ def run_command(journal: Journal, pair: int, variant: Variant, name: str) -> Tri
 def _start(command: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     # In a session of its own: Ctrl-C is for the experiment, which ends its trial in order.
     return subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=_end_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 (no threads here)
     )
+
+
+def _end_with_parent() -> None:
+    """A trial that outlives a killed experiment would run beside the next one."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> tuple[Outcome, int | None]:
