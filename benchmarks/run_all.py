@@ -27,7 +27,7 @@ from measure import (
     say,
 )
 
-SCRIPTS = ("span_cost", "import_time", "corrected_time", "many_spans", "disk", "report_time")
+SCRIPTS = ("span_cost", "import_time", "corrected_time", "many_spans", "disk", "report_time", "compare_statistics")
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
 

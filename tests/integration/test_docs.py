@@ -47,7 +47,7 @@ for _ in range(parser.parse_args().iterations):
 TURBO = """
 import time
 from rlprof import alternate, count, iteration
-for _ in range(400):
+for _ in range(700):
     iteration()
     time.sleep(0.005 if alternate("turbo", [False, True]) else 0.01)
     count("env_steps", 8)

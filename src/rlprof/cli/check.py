@@ -43,7 +43,7 @@ class _CheckCommand(click.Command):
 @click.argument("recordings", nargs=-1, type=click.Path())
 @click.option("--baseline", "baseline", multiple=True, type=click.Path(), help="Recordings to hold them against.")
 @click.option(
-    "--max-slowdown", default="5%", metavar="SHARE", help="What may be lost in speed, overall or by phase [5%]."
+    "--max-slowdown", default="5%", metavar="SHARE", help="How much longer the loop or a phase may take [5%]."
 )
 @click.option("--max-memory-growth", default="10%", metavar="SHARE", help="What peak memory may grow by [10%].")
 @click.option("--force", is_flag=True, help="Check even what was measured under different conditions.")

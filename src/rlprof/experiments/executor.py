@@ -16,6 +16,7 @@ from typing import IO, Final, Protocol
 
 from rlprof.experiments import load
 from rlprof.experiments.journal import Journal, Outcome, Trial
+from rlprof.experiments.one_at_a_time import turn_of_this_trial
 from rlprof.experiments.schedule import BASELINE, Variant, order_of_pair
 from rlprof.model.errors import RlprofError
 
@@ -117,10 +118,10 @@ def run_command(journal: Journal, pair: int, variant: Variant, name: str) -> Tri
     """Run one side once, recorded, and wait for its end. What it prints goes into a file beside its recording."""
     command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--out", str(journal.directory / name)]
     command += journal.plan.command(variant)
-    before = load.now()
-    with open((journal.directory / name).with_suffix(".log"), "wb") as log:
+    with turn_of_this_trial(), open((journal.directory / name).with_suffix(".log"), "wb") as log:
+        before = load.now()
         outcome, code = _wait(_start(command, log), journal.plan.timeout)
-    after = load.now()
+        after = load.now()
     return Trial(pair, variant, name, outcome, code, after.clock - before.clock, load.other_share(before, after))
 
 

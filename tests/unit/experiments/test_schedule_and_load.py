@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlprof.experiments.load import Moment, now, other_share
+from rlprof.experiments.one_at_a_time import lock_file, turn_of_this_trial
 from rlprof.experiments.schedule import order_of_pair
 
 
@@ -36,3 +41,13 @@ def test_what_others_used_is_the_machines_time_less_our_own(monkeypatch: pytest.
 
 def test_the_clocks_can_be_read_here() -> None:
     assert now().clock <= now().clock
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no flock")
+def test_trials_of_two_experiments_wait_for_each_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = f"import fcntl; fcntl.flock(open({str(lock_file())!r}), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+    with turn_of_this_trial():
+        other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "BlockingIOError" in other.stderr
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
