@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 
 def lock_file() -> Path:
@@ -22,9 +18,11 @@ def lock_file() -> Path:
 @contextlib.contextmanager
 def turn_of_this_trial() -> Iterator[None]:
     """Wait until no other experiment of this user runs a trial. The system gives the turn back, however we end."""
-    if fcntl is None:
+    if sys.platform == "win32":
         yield
         return
+    import fcntl
+
     try:
         handle = os.open(lock_file(), os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
     except OSError:
