@@ -19,8 +19,8 @@ from rlprof.experiments.student import one_sided_p, quantile, two_sided_p
 
 #: With fewer pairs than this there is no verdict.
 FEWEST_PAIRS: Final = 5
-#: Below this many, a trimmed mean would rest on three values: the plain mean is taken.
-FEWEST_TO_TRIM: Final = 6
+#: Below this many, what a trimmed mean loses by resting on few values is more than it gains: the plain mean is taken.
+FEWEST_TO_TRIM: Final = 8
 TRIMMED_SHARE: Final = 1 / 7
 ALPHA: Final = 0.05
 POWER: Final = 0.80
