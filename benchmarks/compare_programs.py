@@ -109,7 +109,7 @@ def hyperfine(args: argparse.Namespace, slow: float, directory: Path) -> tuple[s
         "--runs",
         str(args.runs),
         "--style",
-        "none",
+        "basic",
         "--export-json",
         str(directory / "h.json"),
     ]
