@@ -34,14 +34,16 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "__init__": frozenset({"model", "recording", "record", "_core", "_version", "profiler"}),
     "profiler": frozenset({"model", "recording", "record", "_core", "_version"}),
     "__main__": frozenset({"cli"}),
+    "pytest_plugin": frozenset(),
     "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
     "profiler": frozenset({"analyse", "advise", "render", "probes"}),
+    "pytest_plugin": frozenset({"recording", "experiments", "render", "profiler"}),
 }
-PUBLIC = {"profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
+PUBLIC = {"alternate", "profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
 MAY_PRINT = {"cli", "demos"}
 #: The one place inside the user's process that says, once and on stderr, that something of ours failed.
 COMPLAINS = {"record/complain.py"}

@@ -6,6 +6,7 @@ Importing it starts nothing. `rlprof run train.py` records a program; these are 
 from rlprof._core import count, iteration, profile
 from rlprof._version import __version__
 from rlprof.profiler import get_profiler
+from rlprof.record.alternate import alternate
 from rlprof.record.decorate import profile_function
 
-__all__ = ["__version__", "count", "get_profiler", "iteration", "profile", "profile_function"]
+__all__ = ["__version__", "alternate", "count", "get_profiler", "iteration", "profile", "profile_function"]

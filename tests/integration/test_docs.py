@@ -50,6 +50,15 @@ for _ in range(parser.parse_args().iterations):
         count("env_steps", 8)
 """
 
+TURBO = """
+import time
+from rlprof import alternate, count, iteration
+for _ in range(700):
+    iteration()
+    time.sleep(0.005 if alternate("turbo", [False, True]) else 0.01)
+    count("env_steps", 8)
+"""
+
 
 def blocks(language: str) -> Iterator[tuple[str, str]]:
     for page in PAGES:
@@ -76,6 +85,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     (folder / "train.py").write_text(TRAIN)
     run(folder, "rlprof run --quiet --out run.rlprof train.py")
+    for side in ("before", "after"):
+        (folder / side).mkdir()
+        for number in range(5):
+            shutil.copy(folder / "run.rlprof", folder / side / f"{number}.rlprof")
+    (folder / "turbo.py").write_text(TURBO)
+    run(folder, "rlprof run --quiet --out turbo.rlprof turbo.py")
     killed = folder / "killed.py"
     killed.write_text("import os, signal\nfrom rlprof import profile\nwith profile('a'): pass\n"
                       "os.kill(os.getppid(), signal.SIGKILL)\nos.kill(os.getpid(), signal.SIGKILL)\n")  # fmt: skip

@@ -15,6 +15,8 @@ from rlprof.model.errors import RlprofError
 COMMANDS: Final = {
     "run": "record a training program and print its report",
     "report": "show a recording",
+    "compare": "is B faster than A, where, and can we tell at all",
+    "check": "end with 1 where a run is proven to be slower than a baseline",
     "merge": "join the parts that a killed run left behind",
     "demo": "profile one of the demo programs",
     "selftest": "check that rlprof works on this machine, and what it costs here",

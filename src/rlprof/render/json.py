@@ -9,11 +9,12 @@ from dataclasses import fields, is_dataclass
 from importlib.resources import files
 from typing import Any
 
+from rlprof.model.comparison import Comparison
 from rlprof.model.report import Report
 
 
-def render_json(report: Report) -> str:
-    """The whole report. Never NaN or Infinity, and only text that every JSON parser takes."""
+def render_json(report: Report | Comparison) -> str:
+    """All of it. Never NaN or Infinity, and only text that every JSON parser takes."""
     return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
 
 

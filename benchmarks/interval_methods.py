@@ -1,0 +1,83 @@
+"""Ways to put an interval around paired log ratios that were tried beside the one rlprof uses."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rlprof.experiments.statistics import centre_of
+from rlprof.experiments.student import quantile
+
+Values = NDArray[np.float64]
+Interval = tuple[float, float]
+_RESAMPLES = 999
+_source = np.random.default_rng(20)
+
+
+def ours(values: Values) -> Interval:
+    return centre_of(values.tolist()).interval(0.05)
+
+
+def plain_t(values: Values) -> Interval:
+    reach = quantile(0.05, len(values) - 1) * float(values.std(ddof=1)) / len(values) ** 0.5
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
+def percentile_bootstrap(values: Values) -> Interval:
+    means = values[_source.integers(0, len(values), (_RESAMPLES, len(values)))].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def bootstrap_t(values: Values) -> Interval:
+    n = len(values)
+    drawn = values[_source.integers(0, n, (_RESAMPLES, n))]
+    spread = drawn.std(axis=1, ddof=1)
+    scores = (drawn.mean(axis=1) - values.mean())[spread > 0] / spread[spread > 0]
+    low, high = np.quantile(scores, [0.025, 0.975])
+    own = float(values.std(ddof=1))
+    return float(values.mean() - high * own), float(values.mean() - low * own)
+
+
+@lru_cache
+def _subsets(n: int) -> NDArray[np.float64]:
+    return np.array(list(itertools.product((0.0, 1.0), repeat=n)))[1:]
+
+
+def sign_flips(values: Values) -> Interval:
+    """The exact permutation test turned round: means of all subsets are values it does not reject (Hartigan, 1969)."""
+    subsets = _subsets(len(values))
+    means = np.sort(subsets @ values / subsets.sum(axis=1))
+    rank = max(int(0.025 * 2 ** len(values)), 1)
+    return float(means[rank - 1]), float(means[-rank])
+
+
+@lru_cache
+def _signed_rank_limit(n: int) -> int:
+    ways = np.zeros(n * (n + 1) // 2 + 1)
+    ways[0] = 1
+    for rank in range(1, n + 1):
+        ways[rank:] = ways[rank:] + ways[:-rank].copy()
+    return int(np.searchsorted(np.cumsum(ways) / 2**n, 0.025, side="right")) - 1
+
+
+def signed_ranks(values: Values) -> Interval:
+    """Hodges and Lehmann's interval: means of two, counted in from both ends by Wilcoxon's signed ranks."""
+    first, second = np.triu_indices(len(values))
+    means = np.sort((values[first] + values[second]) / 2)
+    limit = max(_signed_rank_limit(len(values)), 0)
+    return float(means[limit]), float(means[-1 - limit])
+
+
+METHODS: dict[str, Callable[[Values], Interval]] = {
+    "trimmed mean (rlprof)": ours,
+    "plain t": plain_t,
+    "bootstrap, percentile": percentile_bootstrap,
+    "bootstrap-t": bootstrap_t,
+    "sign flips of the mean": sign_flips,
+    "signed ranks": signed_ranks,
+}

@@ -1,0 +1,274 @@
+"""`rlprof compare`: is B faster than A, where, and can we tell at all?"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+
+import click
+
+from rlprof.cli.percent import parse_share
+from rlprof.cli.recording_sets import is_experiment, is_set, open_set, title_of
+from rlprof.cli.report import OUTPUT, write_output
+from rlprof.cli.trial_progress import Progress
+from rlprof.experiments.compare import Circumstances
+from rlprof.experiments.journal import FILE, Journal, NoExperiment, Plan, open_journal
+from rlprof.model.comparison import Comparison
+from rlprof.model.errors import BadOption
+from rlprof.recording import open_recording
+from rlprof.recording.place import RUNS_DIRECTORY
+
+EPILOG = """\b
+Examples:
+  rlprof compare --a "train.py --turbo" --b "train.py --no-turbo" --runs 10
+  rlprof compare --a "-m my.train" --b "-m my.train --envs 16" --out exp --timeout 600
+  rlprof compare --resume exp               go on after Ctrl-C; add --runs 20 for more
+  rlprof compare exp                        show it again
+  rlprof compare before.rlprof after.rlprof
+  rlprof compare a1.rlprof a2.rlprof -- b1.rlprof b2.rlprof
+  rlprof compare before/ after/ --json comparison.json --markdown comparison.md
+  rlprof compare run.rlprof --by turbo      batches of one run: rlprof.alternate("turbo", [False, True])
+
+A is what you have, B the change; a ratio above 1 says that B is faster. Fewer than 5 pairs give no verdict."""
+
+
+class _CompareCommand(click.Command):
+    """Keeps the place of `--`, which parts the recordings of A from those of B."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            behind = tuple(takewhile(lambda word: not word.startswith("-"), args[at + 1 :]))
+            ctx.meta["rlprof.b"] = behind
+            args = [*args[:at], *args[at + 1 + len(behind) :]]
+        return super().parse_args(ctx, args)
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """What was said about running commands."""
+
+    a: str | None
+    b: str | None
+    runs: int | None
+    out: Path | None
+    resume: Path | None
+    timeout: float | None
+    warm_up_runs: int
+    early_stop: bool
+    seed: int | None
+
+
+@click.command(cls=_CompareCommand, epilog=EPILOG)
+@click.argument("recordings", nargs=-1, type=click.Path())
+@click.option("--a", metavar="COMMAND", help="The baseline: a script or -m MODULE with its arguments.")
+@click.option("--b", metavar="COMMAND", help="The candidate.")
+@click.option("--runs", type=click.IntRange(1), metavar="N", help="Pairs of runs, at most [10].")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Keep trials there [{RUNS_DIRECTORY}/…].")
+@click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the experiment in DIR.")
+@click.option("--timeout", type=click.FloatRange(min=0.1), metavar="S", help="End a trial that takes longer.")
+@click.option("--warm-up-runs", type=click.IntRange(0), default=1, metavar="N", help="Runs that do not count [1].")
+@click.option("--early-stop/--no-early-stop", default=True, help="Stop once the answer is clear [on].")
+@click.option("--seed", type=int, help="Of the order within pairs [by chance].")
+@click.option("--by", metavar="NAME", help="Compare the values that alternate(NAME, ...) took within one recording.")
+@click.option("--margin", default="3%", metavar="SHARE", help="Differences below this count as none [3%].")
+@click.option("--force", is_flag=True, help="Compare even what was measured under different conditions.")
+@click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the comparison as JSON; - is stdout.")
+@click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
+@click.pass_context
+def compare(
+    ctx: click.Context,
+    recordings: tuple[str, ...],
+    a: str | None,
+    b: str | None,
+    runs: int | None,
+    out: Path | None,
+    resume: Path | None,
+    timeout: float | None,
+    warm_up_runs: int,
+    early_stop: bool,
+    seed: int | None,
+    by: str | None,
+    margin: str,
+    force: bool,
+    json_file: str | None,
+    markdown_file: str | None,
+) -> None:
+    """Is B faster than A, where, and can we tell at all?
+
+    Compares two commands, which are run in turns, or recordings that exist already, or the batches of one recording.
+    The unit is the run (or the batch), never the iteration; what cannot be told is called so.
+    """
+    behind: tuple[str, ...] | None = ctx.meta.get("rlprof.b")
+    trials = _Trials(a, b, runs, out, resume, timeout, warm_up_runs, early_stop, seed)
+    share = parse_share(margin)
+    interrupted = False
+    if resume is not None or a is not None or b is not None:
+        if recordings or behind or by:
+            raise BadOption("either commands (--a, --b, --resume) or recordings, not both")
+        found, interrupted = _by_running(trials, share, force)
+    elif by is not None:
+        found = _by_name(recordings, behind, by, share)
+    else:
+        found = _by_reading(recordings, behind, share, force)
+    show(found, json_file, markdown_file)
+    if interrupted:
+        sys.exit(130)
+
+
+def show(found: Comparison, json_file: str | None, markdown_file: str | None) -> None:
+    """Write what was asked for; on the terminal where nothing was."""
+    if json_file is not None:
+        from rlprof.render.json import render_json
+
+        write_output(json_file, render_json(found))
+    if markdown_file is not None:
+        from rlprof.render.comparison_markdown import render_comparison_markdown
+
+        write_output(markdown_file, render_comparison_markdown(found))
+    if "-" not in (json_file, markdown_file):
+        from rich.console import Console
+
+        from rlprof.render.comparison_terminal import render_comparison
+
+        render_comparison(found, Console())
+
+
+def _by_reading(names: tuple[str, ...], behind: tuple[str, ...] | None, margin: float, force: bool) -> Comparison:
+    from rlprof.experiments.recorded_pairs import match
+    from rlprof.experiments.trial_pairs import SettledBySpeed, Standing, compare_trials
+
+    if behind is None and len(names) == 1 and is_experiment(names[0]):
+        journal = open_journal(Path(names[0]))
+        stopped = not journal.ended_at and SettledBySpeed()(journal)
+        standing = Standing(stopped, interrupted=not journal.ended_at and not stopped, force=force)
+        return compare_trials(journal, _titles(journal.plan), standing)
+    first, second = (names, behind) if behind is not None else (names[:1], names[1:])
+    if behind is None and len(names) != 2:
+        raise BadOption(
+            "name two recordings, two folders of them, or two lists: rlprof compare a1 a2 -- b1 b2"
+            if names
+            else 'nothing to compare; for example: rlprof compare --a "train.py" --b "train.py --turbo" --runs 10'
+        )
+    if not first or not second:
+        raise BadOption("one side has no recordings: rlprof compare a1 a2 -- b1 b2")
+    how = Circumstances(margin=margin, forced=force)
+    return match(open_set(first), open_set(second), (title_of(first), title_of(second)), how).compare()
+
+
+def _by_name(names: tuple[str, ...], behind: tuple[str, ...] | None, by: str, margin: float) -> Comparison:
+    from rlprof.experiments.batches import compare_batches
+
+    if len(names) != 1 or behind or is_set(names[0]):
+        raise BadOption("--by looks into one recording: rlprof compare run.rlprof --by NAME")
+    return compare_batches(open_recording(names[0]), by, margin)
+
+
+# --- running commands -------------------------------------------------------------------------------------------------
+
+
+def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison, bool]:
+    """Run what is missing, then compare; whether somebody broke it off."""
+    from rlprof.experiments.executor import run_trials
+    from rlprof.experiments.trial_pairs import SettledBySpeed, Standing, compare_trials
+
+    journal = _resumed(trials) if trials.resume is not None else _begun(trials, margin)
+    interrupted = stopped = False
+    try:
+        with _ended_as_by_ctrl_c():
+            stopped = run_trials(journal, Progress(journal), SettledBySpeed())
+        if not stopped:
+            journal.ended_at.append(len(journal.complete_pairs()))
+            journal.save()
+    except KeyboardInterrupt:
+        interrupted = True
+    where = shlex.quote(str(journal.directory))
+    if interrupted:
+        click.echo(f"\nrlprof: interrupted; what was measured is kept: rlprof compare --resume {where}", err=True)
+        if not journal.complete_pairs():
+            sys.exit(130)
+    else:
+        click.echo(f"rlprof: trials and their recordings are in {where}", err=True)
+    click.echo(err=True)
+    standing = Standing(stopped_early=stopped, interrupted=interrupted, force=force)
+    return compare_trials(journal, _titles(journal.plan), standing), interrupted
+
+
+@contextlib.contextmanager
+def _ended_as_by_ctrl_c() -> Iterator[None]:
+    """Whoever ends the experiment politely means its trial, too, and wants to keep what was measured."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # A shell starts what runs in the background with SIGINT ignored; asked for by name, it counts all the same.
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _begun(trials: _Trials, margin: float) -> Journal:
+    if trials.a is None or trials.b is None:
+        raise BadOption("both sides need a command: --a and --b")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    directory = trials.out or Path(RUNS_DIRECTORY) / f"compare-{stamp}"
+    if (directory / FILE).exists():
+        raise NoExperiment(f"{directory} holds an experiment already: --resume {directory}, or another --out")
+    plan = Plan(
+        a=_words(trials.a, "--a"),
+        b=_words(trials.b, "--b"),
+        runs=trials.runs or 10,
+        seed=trials.seed if trials.seed is not None else time.time_ns() % 2**31,
+        warm_up_runs=trials.warm_up_runs,
+        timeout=trials.timeout,
+        early_stop=trials.early_stop,
+        margin=margin,
+    )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        journal = Journal(directory, plan)
+        journal.save()
+    except OSError as error:
+        raise BadOption(f"cannot write to {directory}: {error.strerror or error}") from None
+    return journal
+
+
+def _resumed(trials: _Trials) -> Journal:
+    assert trials.resume is not None
+    if trials.a is not None or trials.b is not None or trials.out is not None:
+        raise BadOption("--resume goes on with the commands of the experiment: leave out --a, --b and --out")
+    journal = open_journal(trials.resume)
+    plan = journal.plan
+    journal.plan = replace(plan, runs=trials.runs or plan.runs, timeout=trials.timeout or plan.timeout)
+    return journal
+
+
+def _words(command: str, option: str) -> tuple[str, ...]:
+    """The words behind `rlprof run`; somebody may have put `python` in front."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadOption(f"{option} cannot be split into words: {error}") from None
+    if words and Path(words[0]).name in ("python", "python3", Path(sys.executable).name):
+        words = words[1:]
+    if not words:
+        raise BadOption(f'{option} is empty; for example: {option} "train.py --turbo"')
+    if words[0] != "-m" and not Path(words[0]).exists():
+        raise BadOption(f"there is no script {words[0]} ({option}); for a module: {option} '-m {words[0]}'")
+    return tuple(words)
+
+
+def _titles(plan: Plan) -> tuple[str, str]:
+    from rlprof.record.secrets import mask_arguments
+
+    return shlex.join(mask_arguments(list(plan.a))), shlex.join(mask_arguments(list(plan.b)))

@@ -1,0 +1,298 @@
+"""From pairs of measurements to a verdict: overall, by phase, by operation, and for memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final, TypeVar
+
+from rlprof.experiments.measurements import Measurement, Path
+from rlprof.experiments.peeking import END_BUDGET, level_at
+from rlprof.experiments.statistics import (
+    ALPHA,
+    FEWEST_PAIRS,
+    Centre,
+    centre_of,
+    holm_levels,
+    log_ratios,
+    minimal_detectable,
+    outliers_of,
+    pairs_needed,
+)
+from rlprof.model.comparison import (
+    COMPARISON_SCHEMA,
+    Comparison,
+    ComparisonWarning,
+    Difference,
+    LeftOut,
+    MemoryRow,
+    OperationRow,
+    Outlier,
+    Overall,
+    Per,
+    PhaseRow,
+    Side,
+    Speed,
+    Unit,
+    Verdict,
+)
+from rlprof.model.errors import RlprofError
+
+#: Differences below this share count as none, unless told otherwise.
+MARGIN: Final = 0.03
+#: What takes less than this share of either side is shown but not judged: each member of a family costs certainty.
+LEAST_SHARE: Final = 0.005
+MOST_OPERATIONS: Final = 20
+
+Key = TypeVar("Key", str, Path)
+
+
+class Incomparable(RlprofError):
+    """The two sides must not be held against each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """How the pairs came about, beside their numbers."""
+
+    unit: Unit = "run"
+    margin: float = MARGIN
+    planned: int | None = None  # pairs that were planned; only where each look might have ended it
+    peeked: bool = False
+    differences: tuple[Difference, ...] = ()
+    forced: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    other_load: float | None = None
+    warnings: tuple[ComparisonWarning, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+
+
+def compare(
+    sides: tuple[Side, Side], pairs: Sequence[tuple[Measurement, Measurement]], how: Circumstances
+) -> Comparison:
+    """The whole comparison. The first of a pair is the baseline, the second the candidate."""
+    if not pairs:
+        raise Incomparable("there is no complete pair to compare: both sides need at least one run that completed")
+    per = _common_unit(pairs)
+    ratios = log_ratios([a.seconds for a, _ in pairs], [b.seconds for _, b in pairs])
+    if ratios is None:
+        raise Incomparable("a run of them did no work that could be timed: nothing to compare")
+    n = len(pairs)
+    planned = n if how.planned is None else how.planned
+    level = level_at(n, planned, peeked=how.peeked) or ALPHA
+    centre = centre_of(ratios)
+    overall = _overall(pairs, centre, level, how.margin)
+    family = END_BUDGET if how.peeked else ALPHA
+    return Comparison(
+        schema=COMPARISON_SCHEMA,
+        baseline=sides[0],
+        candidate=sides[1],
+        pairs=n,
+        unit=how.unit,
+        per=per,
+        overall=overall,
+        sps=_speed(pairs),
+        phases=_phases(pairs, how.margin, family),
+        operations=_operations(pairs, how.margin, family),
+        memory=_memory(pairs, how) if how.unit == "run" else None,
+        minimal_detectable=_as_share(minimal_detectable(centre.spread, n)),
+        more_pairs_needed=_more_pairs(overall, centre, how.margin),
+        margin=how.margin,
+        outliers=tuple(Outlier(at + 1, math.exp(ratios[at])) for at in outliers_of(ratios)),
+        environment_differences=how.differences,
+        forced=how.forced,
+        stopped_early=how.peeked and n < planned,
+        left_out=how.left_out,
+        other_load=how.other_load,
+        warnings=(*how.warnings, *_doubts(n, pairs)),
+    )
+
+
+def _common_unit(pairs: Sequence[tuple[Measurement, Measurement]]) -> Per:
+    units = {measurement.per for pair in pairs for measurement in pair}
+    if len(units) > 1:
+        raise Incomparable(
+            f"some runs are measured per {' and others per '.join(sorted(units))}: "
+            'count env steps in both, with rlprof.count("env_steps", n)'
+        )
+    return units.pop()
+
+
+def _judge(centre: Centre, level: float, margin: float, proven: bool | None = None) -> _Judged:
+    """The verdict at a level; `proven` where a family's correction has decided already."""
+    low, high = centre.interval(level)
+    if centre.n < FEWEST_PAIRS:
+        shown = (None, None) if centre.n < 2 else (_ratio(low), _ratio(high))
+        return _Judged(math.exp(centre.mean), *shown, "cannot-tell")
+    differs = (low > 0 or high < 0) if proven is None else proven
+    edge = math.log1p(margin)
+    verdict: Verdict = "cannot-tell"
+    if differs:
+        verdict = "faster" if centre.mean > 0 else "slower"
+    elif -edge < low and high < edge:
+        verdict = "same"
+    return _Judged(math.exp(centre.mean), _ratio(low), _ratio(high), verdict)
+
+
+def _ratio(log_ratio: float) -> float | None:
+    return math.exp(log_ratio) if abs(log_ratio) < 100 else None
+
+
+def _overall(pairs: Sequence[tuple[Measurement, Measurement]], centre: Centre, level: float, margin: float) -> Overall:
+    judged = _judge(centre, level, margin)
+    low, high = centre.interval(level)
+    return Overall(
+        ratio=judged.ratio,
+        low=judged.low,
+        high=judged.high,
+        verdict=judged.verdict,
+        baseline_seconds=median(a.seconds for a, _ in pairs),
+        candidate_seconds=median(b.seconds for _, b in pairs),
+        level=1 - level,
+        differs_at_most=_as_share(max(abs(low), abs(high))) if centre.n >= FEWEST_PAIRS else None,
+    )
+
+
+def _as_share(log_ratio: float | None) -> float | None:
+    return math.expm1(log_ratio) if log_ratio is not None and log_ratio < 100 else None
+
+
+def _more_pairs(overall: Overall, centre: Centre, margin: float) -> int | None:
+    """Pairs that are still missing to tell a difference of the size that was seen, or of the margin if that is more."""
+    if overall.verdict != "cannot-tell":
+        return 0
+    if centre.n < 2:
+        return FEWEST_PAIRS - centre.n
+    needed = pairs_needed(centre.spread, max(abs(centre.mean), math.log1p(margin)))
+    return None if needed is None else max(needed - centre.n, FEWEST_PAIRS - centre.n, 1)
+
+
+def _speed(pairs: Sequence[tuple[Measurement, Measurement]]) -> Speed | None:
+    sides = [[m.sps for m in side if m.sps is not None] for side in zip(*pairs, strict=True)]
+    return Speed(median(sides[0]), median(sides[1])) if all(len(side) == len(pairs) for side in sides) else None
+
+
+# --- families ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A part of the whole in all pairs: seconds per unit of each side, and of the baseline's whole."""
+
+    baseline: list[float]
+    candidate: list[float]
+    wholes: list[float]
+
+    @property
+    def shares(self) -> list[float]:
+        """Of the baseline's time, what the change gained (above 0) or cost, pair by pair."""
+        rows = zip(self.baseline, self.candidate, self.wholes, strict=True)
+        return [(a - b) / whole if whole > 0 else 0.0 for a, b, whole in rows]
+
+    @property
+    def share(self) -> float:
+        whole = median(self.wholes)
+        return max(median(self.baseline), median(self.candidate)) / whole if whole > 0 else 0.0
+
+    def centre(self) -> tuple[Centre, bool]:
+        """Of the log ratios, or of the shares where one side did not do this at all; whether it is the ratios'."""
+        ratios = log_ratios(self.baseline, self.candidate)
+        return (centre_of(ratios), True) if ratios is not None else (centre_of(self.shares), False)
+
+
+def members_of(
+    pairs: Sequence[tuple[Measurement, Measurement]], read: Callable[[Measurement], Mapping[Key, float]]
+) -> dict[Key, Member]:
+    names = dict.fromkeys(name for pair in pairs for measurement in pair for name in read(measurement))
+    wholes = [a.seconds for a, _ in pairs]
+    return {
+        name: Member([read(a).get(name, 0.0) for a, _ in pairs], [read(b).get(name, 0.0) for _, b in pairs], wholes)
+        for name in names
+    }
+
+
+def _judge_family(members: Mapping[Key, Member], margin: float, alpha: float) -> dict[Key, _Judged]:
+    centres = {name: member.centre() for name, member in members.items()}
+    large = {str(at): name for at, name in enumerate(members) if members[name].share >= LEAST_SHARE}
+    levels = holm_levels({at: centres[name][0].p_differs() for at, name in large.items()}, alpha)
+    by_name = {name: levels[at] for at, name in large.items()}
+    judged = {}
+    for name, (centre, of_ratios) in centres.items():
+        level, proven = by_name.get(name, (ALPHA, False))
+        found = _judge(centre, level, margin if of_ratios else LEAST_SHARE, proven)
+        if name not in by_name:
+            found = _Judged(found.ratio, found.low, found.high, "cannot-tell")
+        judged[name] = found if of_ratios else _Judged(None, None, None, found.verdict)
+    return judged
+
+
+def _phases(pairs: Sequence[tuple[Measurement, Measurement]], margin: float, alpha: float) -> tuple[PhaseRow, ...]:
+    members = members_of(pairs, lambda measurement: measurement.phases)
+    judged = _judge_family(members, margin, alpha)
+    rows = [PhaseRow(*_cells(members[name], judged[name]), phase=name) for name in members]
+    return tuple(sorted(rows, key=lambda row: max(row.baseline_seconds, row.candidate_seconds), reverse=True))
+
+
+def _operations(
+    pairs: Sequence[tuple[Measurement, Measurement]], margin: float, alpha: float
+) -> tuple[OperationRow, ...]:
+    """The largest operations: those that are chosen by size alone may be judged by their change."""
+    members = members_of(pairs, lambda measurement: measurement.operations)
+    largest = sorted(members, key=lambda name: members[name].share, reverse=True)[:MOST_OPERATIONS]
+    kept = {name: members[name] for name in largest if members[name].share >= LEAST_SHARE}
+    judged = _judge_family(kept, margin, alpha)
+    return tuple(OperationRow(*_cells(kept[name], judged[name]), path=name) for name in kept)
+
+
+def _cells(
+    member: Member, judged: _Judged
+) -> tuple[float, float, float | None, float | None, float | None, Verdict, float | None]:
+    contribution = centre_of(member.shares).mean
+    sides = median(member.baseline), median(member.candidate)
+    return (*sides, judged.ratio, judged.low, judged.high, judged.verdict, contribution)
+
+
+def _memory(pairs: Sequence[tuple[Measurement, Measurement]], how: Circumstances) -> MemoryRow | None:
+    known = [(a.memory_mb, b.memory_mb) for a, b in pairs if a.memory_mb is not None and b.memory_mb is not None]
+    ratios = log_ratios([a for a, _ in known], [b for _, b in known])
+    if ratios is None:
+        return None
+    centre, level = centre_of(ratios), END_BUDGET if how.peeked else ALPHA
+    low, high = centre.interval(level)
+    edge = math.log1p(how.margin)
+    # Peaks hardly vary, so that a few kilobytes are soon proven; nobody asks about those.
+    judged = _judge(centre, level, how.margin, proven=False if -edge < low and high < edge else None)
+    sides = median(a for a, _ in known), median(b for _, b in known)
+    return MemoryRow(*sides, judged.ratio, judged.low, judged.high, judged.verdict)
+
+
+def _doubts(n: int, pairs: Sequence[tuple[Measurement, Measurement]]) -> tuple[ComparisonWarning, ...]:
+    found = []
+    if n < FEWEST_PAIRS:
+        found.append(
+            ComparisonWarning(
+                "few-pairs",
+                f"{n} pair{'s' if n > 1 else ''}: what is shown may be chance, so there is no verdict",
+                f"compare at least {FEWEST_PAIRS} pairs, better 10: rlprof compare --a '...' --b '...' --runs 10",
+            )
+        )
+    work = [median(m.amount for m in side) for side in zip(*pairs, strict=True)]
+    if min(work) > 0 and max(work) / min(work) > 1.2:
+        found.append(
+            ComparisonWarning(
+                "different-work",
+                f"the sides did different amounts of work ({work[0]:,.0f} against {work[1]:,.0f} "
+                f"{pairs[0][0].per}s), and are compared per {pairs[0][0].per}",
+                "give both the same number of steps where the work changes as training goes on",
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,118 @@
+"""The comparison that an experiment's trials amount to, however far it has come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from statistics import median
+
+from rlprof.experiments.compare import Circumstances
+from rlprof.experiments.journal import Journal, Trial
+from rlprof.experiments.measurements import measure_run
+from rlprof.experiments.peeking import is_settled
+from rlprof.experiments.recorded_pairs import match
+from rlprof.experiments.statistics import FEWEST_PAIRS, log_ratios
+from rlprof.model.comparison import Comparison, ComparisonWarning, LeftOut
+from rlprof.model.errors import RlprofError
+from rlprof.model.recording import Recording
+from rlprof.recording import open_recording
+
+#: Others using more of the machine than this is worth a warning.
+MUCH_LOAD = 0.10
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How an experiment came to where it is."""
+
+    stopped_early: bool = False
+    interrupted: bool = False
+    force: bool = False
+
+
+class SettledBySpeed:
+    """Whether the speed is settled already. Each recording is read once."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def __call__(self, journal: Journal) -> bool:
+        pairs = journal.complete_pairs()
+        if not journal.plan.early_stop or len(pairs) < FEWEST_PAIRS:
+            return False
+        try:
+            ratios = log_ratios([self._of(journal, a) for a, _ in pairs], [self._of(journal, b) for _, b in pairs])
+        except RlprofError:
+            return False  # the comparison at the end will say what is wrong
+        return ratios is not None and is_settled(ratios, math.log1p(journal.plan.margin))
+
+    def _of(self, journal: Journal, trial: Trial) -> float:
+        if trial.recording not in self._seconds:
+            self._seconds[trial.recording] = measure_run(open_recording(journal.directory / trial.recording)).seconds
+        return self._seconds[trial.recording]
+
+
+def compare_trials(journal: Journal, names: tuple[str, str], standing: Standing) -> Comparison:
+    """Compare all complete pairs of an experiment."""
+    pairs, unreadable = _open_pairs(journal)
+    n = len(pairs)
+    counted = [trial for pair in journal.complete_pairs() for trial in pair]
+    loads = [trial.other_load for trial in counted if trial.other_load is not None]
+    how = Circumstances(
+        margin=journal.plan.margin,
+        planned=_planned(journal, n, standing),
+        peeked=journal.plan.early_stop,
+        forced=standing.force,
+        left_out=(*_left_out(journal), *unreadable),
+        other_load=median(loads) if loads else None,
+    )
+    how = replace(how, warnings=tuple(_load_warnings(how.other_load)))
+    found = match([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True).compare()
+    return replace(found, stopped_early=standing.stopped_early)
+
+
+def _planned(journal: Journal, n: int, standing: Standing) -> int:
+    """The number of pairs at which the budget of the planned end is spent: here, unless it came to an end otherwise."""
+    if standing.stopped_early or standing.interrupted:
+        return 0
+    # Only the first planned end has a budget: who asks for more runs after seeing the result is peeking.
+    return n if not journal.ended_at or journal.ended_at[0] == n else 0
+
+
+def _open_pairs(journal: Journal) -> tuple[list[tuple[Recording, Recording]], list[LeftOut]]:
+    pairs, unreadable = [], []
+    for trials in journal.complete_pairs():
+        try:
+            a, b = (open_recording(journal.directory / trial.recording) for trial in trials)
+        except RlprofError as error:
+            unreadable.append(LeftOut(f"pair {trials[0].pair + 1}", str(error)))
+            continue
+        pairs.append((a, b))
+    return pairs, unreadable
+
+
+def _left_out(journal: Journal) -> list[LeftOut]:
+    why: dict[str, Callable[[Trial], str]] = {
+        "failed": lambda trial: f"failed with exit code {trial.exit_code}",
+        "timeout": lambda trial: f"did not end within {journal.plan.timeout:g} s",
+        "interrupted": lambda _: "was interrupted",
+        "completed": lambda _: "its pair was interrupted and run again",
+    }
+    return [
+        LeftOut(trial.recording, why[trial.outcome](trial))
+        for trial in journal.trials
+        if trial.outcome != "completed" or trial.superseded
+    ]
+
+
+def _load_warnings(other_load: float | None) -> list[ComparisonWarning]:
+    if other_load is None or other_load <= MUCH_LOAD:
+        return []
+    return [
+        ComparisonWarning(
+            "busy-machine",
+            f"others used {other_load:.0%} of the machine while the trials ran, which widens every interval",
+            "compare on a quiet machine, or with more runs",
+        )
+    ]

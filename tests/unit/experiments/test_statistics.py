@@ -1,0 +1,196 @@
+"""What pairs say: estimates, intervals, families, and how many pairs it takes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, pairs
+from rlprof.experiments.statistics import (
+    FEWEST_PAIRS,
+    centre_of,
+    holm_levels,
+    log_ratios,
+    minimal_detectable,
+    outliers_of,
+    pairs_needed,
+    trimmed_away,
+)
+from rlprof.experiments.student import one_sided_p, quantile, two_sided_p
+
+logs = st.floats(-2, 2).map(lambda value: round(value, 6))
+p_values = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("two_sided", "df", "expected"),
+    # From printed tables of the t distribution.
+    [(0.05, 1, 12.706), (0.05, 4, 2.776), (0.05, 9, 2.262), (0.01, 9, 3.250), (0.002, 6, 5.208), (0.05, 120, 1.980)],
+)
+def test_quantiles_are_those_of_the_tables(two_sided: float, df: float, expected: float) -> None:
+    assert quantile(two_sided, df) == pytest.approx(expected, abs=0.001)
+    assert two_sided_p(quantile(two_sided, df), df) == pytest.approx(two_sided, rel=1e-6)
+
+
+def test_one_side_is_half_of_two_and_the_other_side_the_rest() -> None:
+    assert one_sided_p(2.262, 9) == pytest.approx(0.025, abs=1e-4)
+    assert one_sided_p(-2.262, 9) == pytest.approx(0.975, abs=1e-4)
+    assert (two_sided_p(math.nan, 3), two_sided_p(math.inf, 3), two_sided_p(0.0, 3)) == (1.0, 0.0, pytest.approx(1.0))
+
+
+@given(st.lists(logs, min_size=2, max_size=30))
+def test_turning_the_sides_round_turns_the_answer_round(values: list[float]) -> None:
+    found, turned = centre_of(values), centre_of([-value for value in values])
+    assert turned.mean == pytest.approx(-found.mean, abs=1e-9)
+    assert turned.error == pytest.approx(found.error, abs=1e-9)
+    low, high = found.interval(0.05)
+    assert turned.interval(0.05) == (pytest.approx(-high, abs=1e-6), pytest.approx(-low, abs=1e-6))
+
+
+@given(st.lists(logs, min_size=2, max_size=30), logs)
+def test_a_factor_on_every_pair_moves_the_interval_by_that_factor(values: list[float], shift: float) -> None:
+    found, moved = centre_of(values), centre_of([value + shift for value in values])
+    assert moved.mean == pytest.approx(found.mean + shift, abs=1e-9)
+    assert moved.error == pytest.approx(found.error, abs=1e-9)
+
+
+@given(st.lists(logs, min_size=2, max_size=30))
+def test_more_certainty_is_a_wider_interval_around_the_mean(values: list[float]) -> None:
+    found = centre_of(values)
+    usual, surer = found.interval(0.05), found.interval(0.01)
+    assert surer[0] <= usual[0] <= found.mean <= usual[1] <= surer[1]
+    assert min(values) - 1e-9 <= found.mean <= max(values) + 1e-9
+
+
+@given(st.permutations([0.01, 0.02, -0.03, 0.5, 0.04, 0.0, -0.02]))
+def test_the_order_of_pairs_does_not_matter(values: list[float]) -> None:
+    assert centre_of(values).mean == pytest.approx(centre_of(sorted(values)).mean)
+
+
+def test_one_wild_pair_widens_the_interval_and_hardly_moves_the_middle() -> None:
+    steady = [0.01, -0.01, 0.02, 0.0, 0.01, -0.02, 0.0, 0.01, -0.01, 0.0]
+    wild = [*steady[:-1], 2.0]
+    assert abs(centre_of(wild).mean - centre_of(steady).mean) < 0.01
+    assert centre_of(wild).error > centre_of(steady).error
+    assert outliers_of(wild) == [9]
+    assert outliers_of(steady) == []
+
+
+def test_nothing_is_trimmed_from_few_pairs_and_one_in_seven_from_many() -> None:
+    assert [trimmed_away(n) for n in (5, 7, 8, 13, 14, 20, 21)] == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_pairs_that_all_agree_leave_no_doubt() -> None:
+    found = centre_of([0.1] * 6)
+    assert found.interval(0.05) == (pytest.approx(0.1), pytest.approx(0.1))
+    assert found.p_differs() < 1e-12
+    assert centre_of([0.0] * 6).p_differs() == 1.0
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_a_time_that_is_none_gives_no_ratio(bad: float) -> None:
+    assert log_ratios([1.0, bad], [1.0, 1.0]) is None
+    assert log_ratios([1.0, 1.0], [bad, 1.0]) is None
+    assert log_ratios([], []) is None
+
+
+def test_a_ratio_above_one_says_that_the_candidate_is_faster() -> None:
+    (found,) = log_ratios([2.0], [1.0]) or []
+    assert math.exp(found) == pytest.approx(2.0)
+
+
+# --- families ---------------------------------------------------------------------------------------------------------
+
+
+@given(p_values)
+def test_whoever_passes_in_a_family_would_pass_alone(found: dict[str, float]) -> None:
+    judged = holm_levels(found)
+    assert judged.keys() == found.keys()
+    assert all(found[name] <= 0.05 for name, (_, passed) in judged.items() if passed)
+
+
+@given(p_values)
+def test_a_smaller_p_value_never_fares_worse(found: dict[str, float]) -> None:
+    judged = holm_levels(found)
+    ordered = sorted(found, key=lambda name: found[name])
+    passed = [judged[name][1] for name in ordered]
+    assert passed == sorted(passed, reverse=True)
+    assert all((found[name] <= level) == ok for name, (level, ok) in judged.items() if ok)
+
+
+def test_holm_holds_the_first_to_a_share_and_the_next_to_a_larger_one() -> None:
+    judged = holm_levels({"a": 0.01, "b": 0.02, "c": 0.04, "d": 0.9})
+    assert judged["a"] == (0.05 / 4, True)
+    assert judged["b"] == (pytest.approx(0.05 / 3), False)
+    assert judged["c"] == (pytest.approx(0.05 / 3), False)
+
+
+# --- how many pairs ---------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(0.001, 0.5), st.integers(5, 60))
+def test_more_pairs_find_smaller_differences(spread: float, n: int) -> None:
+    fewer, more = minimal_detectable(spread, n), minimal_detectable(spread, 4 * n)
+    assert fewer is not None
+    assert more is not None
+    assert more < fewer
+
+
+@given(st.floats(0.005, 0.3), st.floats(0.005, 0.3))
+def test_the_pairs_that_are_needed_do_find_the_difference(spread: float, difference: float) -> None:
+    needed = pairs_needed(spread, difference)
+    assert needed is not None
+    assert needed >= FEWEST_PAIRS
+    found = minimal_detectable(spread, needed)
+    assert found is not None
+    assert found <= difference
+
+
+def test_no_number_of_pairs_finds_nothing() -> None:
+    assert pairs_needed(0.1, 0.0) is None
+    assert pairs_needed(10.0, 1e-6) is None
+    assert minimal_detectable(0.1, 1) is None
+
+
+def test_what_is_called_detectable_is_found_in_four_of_five() -> None:
+    source = np.random.default_rng(7)
+    size = minimal_detectable(0.025, 10)
+    assert size is not None
+    found = sum(centre_of(source.normal(size, 0.025, 10)).interval(0.05)[0] > 0 for _ in range(1000))
+    assert 730 <= found <= 900
+
+
+# --- on a machine made of numbers: the short form of benchmarks/compare_statistics.py ---------------------------------
+
+
+@pytest.mark.parametrize("noise", [CALM, USUAL, BUSY], ids=["calm", "usual", "busy"])
+@pytest.mark.parametrize("n", [5, 6, 10, 15])
+def test_the_interval_holds_the_truth_as_often_as_it_says(noise: Noise, n: int) -> None:
+    source = np.random.default_rng(n)
+    truth = math.log(1.07)
+    hits = 0
+    for _ in range(1000):
+        low, high = centre_of(pairs(noise, n, truth, source)).interval(0.05)
+        hits += low <= truth <= high
+    assert 925 <= hits <= 985  # 93 to 97.5%, and a standard error of 0.7%
+
+
+def test_five_percent_are_found_with_ten_pairs_under_drift_load_and_warm_up() -> None:
+    source = np.random.default_rng(3)
+    found = sum(centre_of(pairs(USUAL, 10, math.log(1.05), source)).interval(0.05)[0] > 0 for _ in range(400))
+    assert found >= 360
+
+
+def test_a_family_of_phases_raises_a_false_alarm_in_one_of_twenty() -> None:
+    source = np.random.default_rng(4)
+    alarms = 0
+    for _ in range(300):
+        rows = family(USUAL, 10, np.array([math.log(1.3), *[0.0] * 9]), 0.5, source)
+        judged = holm_levels({str(at): centre_of(row).p_differs() for at, row in enumerate(rows)})
+        assert judged["0"][1]
+        alarms += any(judged[str(at)][1] for at in range(1, 10))
+    assert alarms <= 24  # 5%, and two standard errors
