@@ -447,8 +447,8 @@ def test_threads_that_have_ended_are_forgotten_though_a_new_one_reuses_their_ide
         _core.reap(frozenset(sys._current_frames()))
         _core.drain()
         time.sleep(0.05)
-        rows = struct.iter_unpack("<IIQ8q", _core.drain()[1])
-        booked = sum(row[4] for row in rows)
+        rows = struct.iter_unpack("<IIQQ8q", _core.drain()[1])
+        booked = sum(row[5] for row in rows)
     finally:
         leave.set()
         alive.join()

@@ -46,6 +46,7 @@ cdef class Counted:
     cdef KnownPlace *places
     cdef uint32_t room
     cdef uint32_t filled
+    cdef dict __dict__
 
     def __cinit__(self):
         self.places = <KnownPlace *>calloc(FIRST_PLACES, sizeof(KnownPlace))
@@ -54,6 +55,8 @@ cdef class Counted:
         self.room = FIRST_PLACES
 
     def __init__(self, original, find, *, is_watched=None, is_away=None, phase_away=None, moves=None, stores=None):
+        from functools import update_wrapper
+        update_wrapper(self, original)
         self.original = original
         self.find = find
         self.is_watched = is_watched

@@ -1,9 +1,10 @@
 """What the order of events says about the work between the calls that probes see, in a program that marks nothing.
 
 From the first loss on, the program learns until it acts again: choosing minibatches has no call of its own. Then it
-collects until a loss begins. A forward pass without gradients that a loss follows with no env step in between does not
-act. Where it asks a network that is never trained, or there was only a step or two to learn from, it is the target of
-that loss. Else the values at the end of a rollout were asked for, and what follows up to the loss are its advantages.
+collects until a loss begins. What comes before its first update may be anything. A forward pass without gradients that
+a loss follows with no env step in between does not act. Where it asks a network that is never trained, or there was
+only a step or two to learn from, it is the target of that loss. Else the values at the end of a rollout were asked for,
+and what follows up to the loss are its advantages.
 
 A program that marks its work itself, or a library that runs the loop, knows better: nothing is inferred there.
 """
@@ -66,7 +67,7 @@ class Stages:
             _core.stage(True)
 
     def begin_collecting(self) -> None:
-        if self._collecting is None and self._may_open():
+        if self._collecting is None and self._trained and self._may_open():
             self._collecting = _opened("collecting", None, LEARNING)
 
     def note_loss(self) -> None:
