@@ -88,7 +88,6 @@ class Timed:
         *,
         before: Callable[[], Any] | None = None,
         after: Callable[[Any, Any], Any] | None = None,
-        hidden: bool = False,
         steps: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -74,8 +74,7 @@ cdef class Timed:
     With a `group`, only around the outermost call of that group. Without a `name`, methods: named by the object's
     class, and inside another call of their group they have no phase. `before()` is called ahead of the span (of one
     that `steps` environments, only where somebody waits for it: see `settle_steps`),
-    `after(first argument, result)` behind it, not in what is inside another call of the group. A `hidden` method is
-    found by objects; a class that is asked for it shows the original.
+    `after(first argument, result)` behind it, not in what is inside another call of the group.
     """
 
     cdef call_step step  # what the interpreter calls; the first field, as in rlprof_span
@@ -86,15 +85,13 @@ cdef class Timed:
     cdef uint32_t group
     cdef object before
     cdef object after
-    cdef bint hidden
     cdef bint steps
     cdef Label label
     cdef Label inner_label
     cdef object seen_type
     cdef dict __dict__
 
-    def __init__(self, original, name, phase, uint32_t kind, uint32_t group=0, *, before=None, after=None, bint hidden=False,
-                 bint steps=False):
+    def __init__(self, original, name, phase, uint32_t kind, uint32_t group=0, *, before=None, after=None, bint steps=False):
         if group >= MAX_GROUPS:
             raise ValueError(group)
         self.original = original
@@ -104,7 +101,6 @@ cdef class Timed:
         self.group = group
         self.before = before
         self.after = after
-        self.hidden = hidden
         self.steps = steps
         self.step = call_timed
 
@@ -113,9 +109,7 @@ cdef class Timed:
         return call_slowly(<PyObject *>self, args, kwargs)
 
     def __get__(self, instance, owner):
-        if instance is None:
-            return self.original if self.hidden else self
-        return PyMethod_New(self, instance)
+        return self if instance is None else PyMethod_New(self, instance)
 
     def __reduce__(self):
         return _reduced(self, self.original)

@@ -67,7 +67,7 @@ def acts_with_gradients(code: CodeType | None, place: int) -> bool:
 
 
 def _timed_backward(original: Callable[..., Any]) -> Callable[..., Any]:
-    return _core.Timed(original, "backward", "learn.backward", PROBE, before=loop.end_loss, hidden=True)
+    return _core.Timed(original, "backward", "learn.backward", PROBE, before=loop.end_loss)
 
 
 class _OptimizerSteps:

@@ -130,12 +130,10 @@ def test_a_step_is_told_only_while_somebody_waits_for_it() -> None:
 
 def test_it_looks_like_the_function_it_stands_for() -> None:
     class Thing:
-        hidden = _core.Timed(work, "w", None, PROBE, hidden=True)
         shown = functools.update_wrapper(_core.Timed(work, "w", None, PROBE), work)
 
     assert str(inspect.signature(timed())) == str(inspect.signature(work))
     assert timed().__doc__ == "Add."
-    assert Thing.hidden is work
     assert Thing.shown is not work
     assert inspect.ismethod(Thing().shown)
 
