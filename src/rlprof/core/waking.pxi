@@ -10,6 +10,7 @@ cdef extern from *:
     #ifndef Py_BUILD_CORE
     #define Py_BUILD_CORE 1  /* the interpreter's own headers ask for it */
     #endif
+    #undef _PyGC_FINALIZED  /* which they define in another way */
     #include <internal/pycore_interp.h>
     static _Py_atomic_int *rlprof_breaker = NULL;
     static void rlprof_find_breaker(void) { rlprof_breaker = &PyInterpreterState_Main()->ceval.eval_breaker; }
