@@ -156,6 +156,7 @@ def test_a_command_that_fails_says_where_its_words_are(folder: Path) -> None:
     assert "no such game" in log.read_text()
 
 
+@pytest.mark.slow
 def test_a_trial_that_hangs_is_ended_and_kept_apart(folder: Path) -> None:
     found = rlprof(folder, "compare", "--a", "train.py --turns 3", "--b", "train.py --hang", "--timeout", "3",
                    "--runs", "2", "--warm-up-runs", "0", "--out", "hanging")  # fmt: skip
@@ -301,6 +302,7 @@ TESTED = """
 """
 
 
+@pytest.mark.slow
 def test_the_pytest_fixture_stores_a_baseline_and_fails_on_a_regression(tmp_path: Path) -> None:
     (tmp_path / "test_speed.py").write_text(textwrap.dedent(TESTED))
 

@@ -114,6 +114,7 @@ def test_workers_without_a_core_are_told_by_the_kernel(case: Case) -> None:
         assert waited / case.steps > 0.0003
 
 
+@pytest.mark.slow
 def test_torchrls_workers_are_split_too(tmp_path: Path) -> None:
     need("torchrl", "tensordict")
     done = run_recorded(write_program(tmp_path, (PROGRAMS / "torchrl_workers.py").read_text(encoding="utf-8")))
