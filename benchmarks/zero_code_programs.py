@@ -17,7 +17,7 @@ class Program:
     flags: tuple[str, ...]
     steps: int  # of a run whose phases are compared
     short_steps: int  # of a run whose speed is compared
-    turn: int
+    turn: int  # some seconds: rlprof follows its own cost and adapts to it every half second
     warm_up: int
 
     @property
@@ -34,11 +34,11 @@ class Program:
 
 
 PROGRAMS = (
-    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 3072, 1024),
-    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 1536, 512),
-    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 1000, 200),
-    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 4096, 1024),
-    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 512, 256),
+    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 15_360, 2048),
+    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 7680, 1024),
+    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 6000, 600),
+    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 32_768, 4096),
+    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 2560, 512),
 )
 
 #: Programs whose hand-timed form is a second file: without the lines of its timers it must be the first.

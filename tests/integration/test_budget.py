@@ -62,3 +62,44 @@ def test_a_budget_that_is_no_share_is_refused(tmp_path: Path) -> None:
     wrong = run_recorded(write_program(tmp_path, "print(1)"), options=["--budget", "lots"])
     assert wrong.code == 2
     assert "2%" in wrong.err
+MANY_ENVS = 32
+
+LEVELS = f"""
+    import time
+    import gymnasium as gym
+    import numpy as np
+
+    class Slow(gym.Wrapper):
+        def step(self, action):
+            time.sleep(20e-6)
+            return self.env.step(action)
+
+    envs = gym.vector.SyncVectorEnv([lambda: Slow(gym.make("Pendulum-v1"))] * {MANY_ENVS})
+    envs.reset(seed=1)
+    actions, steps, end = np.zeros(({MANY_ENVS}, 1), dtype=np.float32), 0, time.monotonic() + 7
+    while time.monotonic() < end:
+        envs.step(actions)
+        steps += {MANY_ENVS}
+    alone = Slow(gym.make("CartPole-v1"))
+    alone.reset(seed=1)
+    for _ in range(100):
+        if any(alone.step(0)[2:4]):
+            alone.reset()
+    print(steps)
+"""
+
+
+def test_environments_inside_others_are_looked_at_for_a_part_of_the_time(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    recorded = run_recorded(write_program(tmp_path, LEVELS))
+    report = recorded.report()
+    assert_ledgers_close(report)
+    steps = int(recorded.out)
+    # One that was always inside, and is the outermost at the end, is counted all the same.
+    assert report["throughput"]["env_steps"] == steps + 100
+    (slow,) = [found for found in report["operations"] if found["path"][-2:] == ["env.step", "Slow"]]
+    (step,) = [found for found in report["operations"] if found["path"] == slow["path"][:-1]]
+    assert slow["calls"] == pytest.approx(steps, rel=0.05)  # estimated; each of their 200 steps is followed by a reset
+    assert slow["total_seconds"] > 0.8 * step["total_seconds"]
+    (note,) = [warning for warning in report["warnings"] if warning["code"] == "note-thinned"]
+    assert "Slow" in note["message"]

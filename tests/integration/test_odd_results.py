@@ -32,3 +32,23 @@ def test_a_vector_env_whose_flags_are_a_list_works_as_before(tmp_path: Path) -> 
     assert (recorded.code, recorded.out) == (0, run_bare(script).out), recorded.err
     assert sum("not all counted" in line for line in recorded.own_lines) == 1
     assert recorded.report()["throughput"]["env_steps"] == 10
+
+
+def test_a_vector_env_that_cannot_say_how_many_it_is_works_as_before(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    script = write_program(
+        tmp_path,
+        """
+        import gymnasium
+
+        class Untold(gymnasium.vector.VectorEnv):
+            def step(self, actions):
+                return [0.0], [1.0], [False], [False], {}
+
+        for _ in range(3):
+            print(Untold().step([0]))
+        """,
+    )
+    recorded = run_recorded(script)
+    assert (recorded.code, recorded.out) == (0, run_bare(script).out), recorded.err
+    assert sum("not followed any more" in line for line in recorded.own_lines) == 1

@@ -153,8 +153,15 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
         began = now()
         if self.steps:
             begin_step(record)
+            if step_errand is not None:
+                run_errand()
+                record = here()
         if self.before is not None and not (self.steps and record.settled):
-            self.before()
+            try:
+                self.before()
+            except Exception as error:
+                self.before = None
+                say_hook_failed(self, error)
             record = here()
     if record.muted:
         result = PyObject_Vectorcall(original, args, count, names)
@@ -180,7 +187,10 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
         began = now()
         try:
             self.after(None if first == NULL else <object>first, <object>result)
-        except:
+        except Exception as error:
+            self.after = None
+            say_hook_failed(self, error)
+        except:  # Ctrl-C, say, is the program's
             Py_XDECREF(result)
             raise
         if recording:
@@ -189,6 +199,13 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
 
 
 rlprof_call_like_a_method(Timed)
+
+
+cdef int say_hook_failed(Timed self, object error) except -1:
+    """What a probe makes of a call is our own affair: the call was good, and the program goes on."""
+    from rlprof.record.complain import complain
+    complain(f"hook of {self.name}", f"what {self.name} does is not followed any more: {error!r}")
+    return 0
 
 
 cdef object call_slowly(PyObject *timed, tuple args, dict kwargs):
@@ -247,7 +264,8 @@ cdef class Levels:
 
     cdef call_step step
     cdef object outermost
-    cdef object original
+    cdef readonly object original
+    cdef readonly uint64_t calls_outermost
     cdef uint32_t group
     cdef bint named
     cdef object seen_type
@@ -266,6 +284,7 @@ cdef class Levels:
     def __call__(self, *args, **kwargs):
         """For whoever does not call `step` itself."""
         if args and recording and not here().busy[self.group]:
+            self.calls_outermost += 1
             return self.outermost(*args, **kwargs)
         return self.original(*args, **kwargs)
 
@@ -293,6 +312,7 @@ cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObj
         return PyObject_Vectorcall(original, args, count, names)
     record = here()
     if not record.busy[self.group]:
+        self.calls_outermost += 1
         level_of = args[0]
         try:
             return PyObject_Vectorcall(<PyObject *>self.outermost, args, count, names)

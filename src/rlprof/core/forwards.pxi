@@ -3,6 +3,8 @@
 cdef enum:
     KIND_PROBE = 7
 
+cdef str COMPILING_FLAG = "_is_compiling_flag"
+
 
 # Places whose forwards without gradients mean something: where they were called is compared with these.
 cdef enum:
@@ -77,6 +79,7 @@ cdef class Forward:
     cdef object original
     cdef object has_gradients
     cdef object is_compiling
+    cdef dict flags  # of the module that `is_compiling` is from
     cdef object begins
     cdef object acts
     cdef uint32_t forward, loss, train, evaluate
@@ -90,6 +93,7 @@ cdef class Forward:
         self.original = original
         self.has_gradients = has_gradients
         self.is_compiling = is_compiling
+        self.flags = getattr(is_compiling, "__globals__", None)
         self.begins = begins
         self.acts = acts
         self.step = call_forward
@@ -133,6 +137,16 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
     return self.acting
 
 
+cdef inline bint is_traced_now(Forward self) except -1:
+    """Whether torch traces the program. Asking the flag itself saves two calls of Python for each forward."""
+    cdef PyObject *flag
+    if self.flags is not None:
+        flag = PyDict_GetItem(self.flags, COMPILING_FLAG)
+        if flag != NULL:
+            return (<object>flag) is not False
+    return self.is_compiling()
+
+
 cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, PyObject *names) except NULL:
     cdef Forward self = <Forward>forward
     cdef PyObject *original = <PyObject *>self.original
@@ -147,7 +161,7 @@ cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, Py
     if record.busy[self.forward] or record.muted:
         innermost(record).charged += pass_ns
         return PyObject_Vectorcall(original, args, count, names)
-    if self.is_compiling():
+    if is_traced_now(self):
         return PyObject_Vectorcall(original, args, count, names)
     label = label_of_forward(self, record, args[0] if count & COUNT_MASK else NULL)
     record = here()

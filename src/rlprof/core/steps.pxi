@@ -25,9 +25,40 @@ cdef inline void begin_step(ThreadRecord *record) noexcept:
         Py_XDECREF(module)
 
 
+cdef object step_errand = None
+
+
+def at_next_step(errand):
+    """Have `errand()` called before the next env step that is in no other, in the thread that makes it."""
+    global step_errand
+    step_errand = errand
+
+
+cdef int run_errand() except -1:
+    global step_errand
+    errand, step_errand = step_errand, None
+    errand()
+    return 0
+
+
 def begin_env_step():
-    """An env step begins in this thread."""
-    begin_step(here())
+    """An env step begins in this thread. Whether somebody waits to be told."""
+    cdef ThreadRecord *record = here()
+    begin_step(record)
+    if step_errand is not None:
+        run_errand()
+        record = here()
+    return not record.settled
+
+
+def count_true(size_t address, Py_ssize_t size):
+    """How many of so many bytes are not zero: the flags of a tensor, whose own sum would take twenty times as long."""
+    cdef const char *flags = <const char *>address
+    cdef Py_ssize_t i
+    cdef int64_t found = 0
+    for i in range(size):
+        found += flags[i] != 0
+    return found
 
 
 def env_steps_here():
@@ -76,6 +107,37 @@ def note_vector_step(envs, result):
         return
     if ended:
         infer("episodes", ended)
+
+
+@cython.final
+cdef class BatchedSteps:
+    """Counts a step of many environments whose result is (observations, rewards, ends, infos), outside of evaluation.
+
+    `failed(error)` is told of ends that cannot be counted.
+    """
+
+    cdef uint32_t evaluate
+    cdef object failed
+
+    def __init__(self, uint32_t evaluate, failed):
+        if evaluate >= MAX_GROUPS:
+            raise ValueError(evaluate)
+        self.evaluate = evaluate
+        self.failed = failed
+
+    def __call__(self, envs, result):
+        cdef int64_t ended
+        if here().busy[self.evaluate]:
+            return
+        infer("env_steps", envs.num_envs)
+        try:
+            ends = result[2]
+            ended = ended_of(ends, ends)
+        except Exception as error:
+            self.failed(error)
+            return
+        if ended:
+            infer("episodes", ended)
 
 
 cdef int64_t ended_of(object terminated, object truncated) except -1:

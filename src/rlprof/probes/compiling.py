@@ -7,7 +7,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from rlprof import _core
 from rlprof.probes.patching import PLAIN, Patches, Wrap
+
+_is_busy = _core.is_busy
 
 is_compiling: Callable[[], bool] = bool  # false, until torch is there to be asked
 
@@ -25,9 +28,14 @@ def _forget_compiler() -> None:
     is_compiling = bool
 
 
-def outside_compiler(wrap: Wrap) -> Wrap:
-    """The same wrapper, but while torch traces a program there is only the original. For libraries that load torch."""
-    compiling: Callable[[], bool] = sys.modules["torch"].compiler.is_compiling
+def outside_compiler(wrap: Wrap, group: int = 0) -> Wrap:
+    """The same wrapper, but while torch traces a program there is only the original. For libraries that load torch.
+
+    With a `group`, calls inside another of that group go to the original, too, and take the shortest way there.
+    """
+    compiler: Any = sys.modules["torch"].compiler
+    compiling: Callable[[], bool] = compiler.is_compiling
+    is_traced: Callable[[], bool] = getattr(compiler, "is_dynamo_compiling", compiling)
 
     def careful(original: Callable[..., Any]) -> Callable[..., Any]:
         watched = wrap(original)
@@ -38,6 +46,15 @@ def outside_compiler(wrap: Wrap) -> Wrap:
                 return plain(*args, **kwargs)
             return watched(*args, **kwargs)
 
-        return call
+        def call_in_group(*args: Any, **kwargs: Any) -> Any:
+            if is_traced():  # first: what a tracer cannot look into comes after it
+                return plain(*args, **kwargs)
+            if _is_busy(group):
+                return original(*args, **kwargs)
+            if compiling():
+                return plain(*args, **kwargs)
+            return watched(*args, **kwargs)
+
+        return call_in_group if group else call
 
     return careful

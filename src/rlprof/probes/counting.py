@@ -13,4 +13,8 @@ def count_from(library: str, count: Callable[..., None], *seen: Any) -> None:
     try:
         count(*seen)
     except Exception as error:
-        complain(f"counts of {library}", f"steps or episodes of {library} are not all counted: {error!r}")
+        say_uncounted(library, error)
+
+
+def say_uncounted(library: str, error: Exception) -> None:
+    complain(f"counts of {library}", f"steps or episodes of {library} are not all counted: {error!r}")

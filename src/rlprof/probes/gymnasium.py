@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.probes.groups import ENV, RENDER, RESET
+from rlprof.probes.levels import env_levels
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
@@ -23,7 +24,7 @@ def timed_step(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
-    return outermost("env.reset", "env.reset", RESET, after=_core.forget_return)(original)
+    return outermost("env.reset", "env.reset", RESET, after=env_levels.note_reset)(original)
 
 
 def _timed_vector_step(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,7 +39,8 @@ def install_core(module: ModuleType, patches: Patches) -> None:
         "reset": timed_reset,
         "render": outermost("env.render", "env.render", RENDER),
     }
-    follow_subclasses(module.Env, methods, patches)
+    env_levels.start(patches)
+    follow_subclasses(module.Env, methods, patches, wrapped=env_levels.know)
 
 
 def install_vector(module: ModuleType, patches: Patches) -> None:

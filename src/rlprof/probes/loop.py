@@ -53,8 +53,8 @@ class Loop(threading.local):
 
     def env_step(self) -> None:
         """The environment is about to step."""
-        _core.begin_env_step()
-        self.look()
+        if _core.begin_env_step():
+            self.look()
 
     def look(self) -> None:
         """What an env step means that is about to begin. Until something else happens, further ones mean nothing."""
@@ -67,7 +67,8 @@ class Loop(threading.local):
         if self.updated:
             self.updated = False
             _core.infer_turn()
-        self._stages.note_env_step()
+        if not self._stages.over:
+            self._stages.note_env_step()
         _core.settle_steps(self._listener is None)
 
     def acts(self, site: Site) -> bool:
@@ -80,7 +81,8 @@ class Loop(threading.local):
         if self._listener is not None:
             self._listener()
         if self._loss is None and not _core.is_busy(LOSS):
-            self._stages.note_loss()
+            if not self._stages.over:
+                self._stages.note_loss()
             self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
             self._site = site
             _core.settle_steps(False)
@@ -119,7 +121,8 @@ class Loop(threading.local):
 
     def update(self, optimizer: Any = None) -> None:
         """An optimizer has stepped."""
-        self._stages.note_optimizer(optimizer)
+        if not self._stages.over:
+            self._stages.note_optimizer(optimizer)
         self.updated = True
         _core.settle_steps(False)
         _core.infer_count("updates")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
-from rlprof.probes.counting import count_from
+from rlprof.probes.counting import say_uncounted
 from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, START, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -33,19 +34,8 @@ searching = Searching()
 
 
 def _timed_vec_step(original: Callable[..., Any]) -> Callable[..., Any]:
-    return outermost_step("env.step", ENV, before=loop.look, after=_note_step)(original)
-
-
-def _note_step(envs: Any, result: Any) -> None:
-    if not _is_busy(EVALUATE):
-        _core.infer_count("env_steps", envs.num_envs)
-        count_from(LIBRARY, _count_episodes, result)
-
-
-def _count_episodes(result: Any) -> None:
-    ended = int(result[2].sum())
-    if ended:
-        _core.infer_count("episodes", ended)
+    count = _core.BatchedSteps(EVALUATE, partial(say_uncounted, LIBRARY))
+    return outermost_step("env.step", ENV, before=loop.look, after=count)(original)
 
 
 def _learning_forward(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ class Stages:
         self._learning: Any = None
         self._collecting: Any = None
         self._advantage: Any = None
-        self._over = False  # nothing is inferred any more
+        self.over = False  # nothing is inferred any more
         self._steps_before = 0  # env steps when an optimizer last stepped
         self._acted = 0
         self._paths = -1
@@ -123,19 +123,19 @@ class Stages:
 
     def give_up(self) -> None:
         """The program marks its work itself: a span of its own inside an inferred one would count towards its phase."""
-        if not self._over:
-            self._over = True
+        if not self.over:
+            self.over = True
             self.end()
 
     def _may_open(self) -> bool:
-        if self._over or not _core.is_in_loop():
+        if self.over or not _core.is_in_loop():
             return False
         paths = _core.path_count()
         if paths != self._paths:
             self._paths = paths
             if _core.has_own_spans() or any(name in sys.modules for name in LOOPS):
                 self.give_up()
-        return not self._over
+        return not self.over
 
 
 def _opened(name: str, phase: str | None, group: int) -> Any:

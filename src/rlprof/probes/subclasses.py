@@ -11,12 +11,15 @@ from rlprof.probes.patching import Patches
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def follow_subclasses(base: type, methods: Mapping[str, Wrap], patches: Patches) -> None:
-    """Wrap `methods` wherever `base` or a class derived from it defines them itself."""
+def follow_subclasses(
+    base: type, methods: Mapping[str, Wrap], patches: Patches, *, wrapped: Callable[[type], None] | None = None
+) -> None:
+    """Wrap `methods` wherever `base` or a class derived from it defines them itself, and say so of each such class."""
 
     def wrap_in(cls: type) -> None:
-        for name, wrap in methods.items():
-            patches.method(cls, name, wrap)
+        found = [patches.method(cls, name, wrap) for name, wrap in methods.items()]
+        if wrapped is not None and any(found):
+            wrapped(cls)
 
     for cls in (base, *_descendants(base)):
         wrap_in(cls)

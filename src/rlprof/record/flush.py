@@ -9,6 +9,7 @@ import time
 from typing import Any, Final
 
 from rlprof import _core
+from rlprof.model.kinds import LEVEL
 from rlprof.model.recording import SHARED_THREADS, SpanCost, Status
 from rlprof.record import layout
 from rlprof.record.budget import Budget
@@ -16,6 +17,7 @@ from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
 from rlprof.record.noted import before_flush, noted
+from rlprof.record.resting import Resting
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
 from rlprof.record.totals import PathTotals
@@ -43,6 +45,7 @@ class Flusher:
         self._facts = facts
         self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
         self._budget = Budget(budget, costs)
+        self._resting = Resting(budget)
         self._totals = PathTotals()
         self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
         self._waiting: dict[str, list[dict[str, list[Any]]]] = {}
@@ -80,6 +83,8 @@ class Flusher:
         now, rows, bins, opened, counters, turns, totals = _core.drain()
         columns = layout.ROW.columns(rows)
         self._totals.add(columns, layout.BIN.columns(bins))
+        for path, calls in self._resting.missed(columns):
+            self._totals.add_unseen(path, calls)
         self._add_windows(now, columns)
         self._add_counters(now, counters)
         self._add_iterations(layout.TURN.columns(turns))
@@ -90,7 +95,9 @@ class Flusher:
         spans = layout.OPEN_SPAN.columns(opened)
         self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
-        self._budget.follow((now - self._last_ns) / 1e9, columns)
+        seconds = (now - self._last_ns) / 1e9
+        self._budget.follow(seconds, columns)
+        self._resting.follow(seconds, columns)
         self._last_ns = now
         return self._process_row(now, totals, status, exit_code)
 
@@ -174,6 +181,8 @@ class Flusher:
         self._paths_seen += len(paths)
         self._rows.paths += paths
         self._budget.learn_paths(paths)
+        for number, parent, _, _, _, kind in paths:
+            self._resting.learn_path(number, parent, is_level=kind == LEVEL)
         lanes = _core.lanes_since(self._lanes_seen)
         self._lanes_seen += len(lanes)
         names = {thread.ident: thread.name for thread in threading.enumerate()}

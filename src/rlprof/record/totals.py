@@ -67,6 +67,13 @@ class PathTotals:
             histogram = entries[row].histogram
             histogram[bucket] = histogram.get(bucket, 0) + count
 
+    def add_unseen(self, path: int, calls: int) -> None:
+        """Calls that nobody looked at and that must have been: no spans, so they are not among those."""
+        entry = self._entry(path)
+        entry.count += calls
+        entry.untimed += calls
+        self._changed.add(path)
+
     def _add_memory(self, entries: list[_Path], rows: dict[str, list[int]]) -> None:
         names = ("exact", "rss_peak", "rss_rise", "device_rise")
         for entry, exact, peak, rise, device in zip(entries, *(rows[name] for name in names), strict=True):

@@ -1,0 +1,133 @@
+"""Levels rest where looking at each call is not worth its cost, and what they missed is put down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlprof.record import resting
+from rlprof.record.resting import ENOUGH_CALLS, SLEEPS, Resting
+
+STEP, OUTER, INNER = 1, 2, 3
+#: A flush of half a second with 2% to spend: levels rest when called more often than 3,000 times in it.
+OFTEN, SELDOM = 40_000, 400
+
+
+class Sleeper:
+    def __init__(self) -> None:
+        self.awake = True
+
+    def rest(self) -> None:
+        assert self.awake
+        self.awake = False
+
+    def wake(self) -> None:
+        assert not self.awake
+        self.awake = True
+
+
+@pytest.fixture
+def sleeper() -> Iterator[Sleeper]:
+    found = Sleeper()
+    before = resting.restables[:]
+    resting.restables[:] = [found]
+    yield found
+    resting.restables[:] = before
+
+
+def levels(share: float = 0.02) -> Resting:
+    """A step, an environment inside it, and one more inside that."""
+    made = Resting(share)
+    made.learn_path(STEP, 0, is_level=False)
+    made.learn_path(OUTER, STEP, is_level=True)
+    made.learn_path(INNER, OUTER, is_level=True)
+    return made
+
+
+def flush(
+    made: Resting, steps: int, each: int, *, awake: bool, step_ns: int = 50_000, untimed: int = 0
+) -> dict[int, int]:
+    """A flush in which so many steps called so many levels each; calls that were missed, by path."""
+    timed = steps - untimed
+    seen = timed * each if awake else 0
+    rows = {
+        "path": [STEP, OUTER, INNER],
+        "count": [steps, seen, seen],
+        "untimed": [untimed, 0, 0],
+        "total": [timed * step_ns, 0, 0],
+    }
+    missed = dict(made.missed(rows))
+    made.follow(0.5, rows)
+    return missed
+
+
+def test_levels_that_are_called_often_sleep_nine_flushes_of_ten(sleeper: Sleeper) -> None:
+    made = levels()
+    flush(made, OFTEN // 8, 8, awake=True)
+    nights = []
+    for _ in range(3 * (SLEEPS + 1)):
+        nights.append(not sleeper.awake)
+        flush(made, OFTEN // 8, 8, awake=sleeper.awake)
+    assert sum(nights) == 3 * SLEEPS
+    assert nights[: SLEEPS + 1] == [True] * SLEEPS + [False]
+
+
+def test_levels_that_are_called_seldom_never_rest(sleeper: Sleeper) -> None:
+    made = levels()
+    for _ in range(30):
+        flush(made, SELDOM // 8, 8, awake=True)
+        assert sleeper.awake
+
+
+def test_nothing_rests_where_the_whole_run_may_be_spent(sleeper: Sleeper) -> None:
+    made = levels(share=1.0)
+    for _ in range(5):
+        flush(made, OFTEN, 8, awake=True)
+    assert sleeper.awake
+
+
+def test_nothing_rests_that_was_hardly_seen(sleeper: Sleeper) -> None:
+    made = levels()
+    flush(made, ENOUGH_CALLS // 8 - 1, 8, awake=True)
+    assert sleeper.awake
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(3000, 9000), st.integers(0, 2000), st.integers(40_000, 60_000)),
+        min_size=SLEEPS,
+        max_size=SLEEPS,
+    )
+)
+def test_as_many_calls_are_put_down_as_there_were_to_a_timed_step(flushes: list[tuple[int, int, int]]) -> None:
+    sleeper = Sleeper()
+    before, resting.restables[:] = resting.restables[:], [sleeper]
+    try:
+        made = levels()
+        flush(made, 5000, 8, awake=True)
+        missed = [flush(made, steps, 8, awake=False, step_ns=ns, untimed=untimed) for steps, untimed, ns in flushes]
+    finally:
+        resting.restables[:] = before
+    # What is inside a level goes with it: only the outermost of them are put down.
+    assert all(set(found) == {OUTER} for found in missed)
+    assert abs(sum(found[OUTER] for found in missed) - 8 * sum(steps - untimed for steps, untimed, _ in flushes)) <= 1
+
+
+def test_steps_of_a_single_environment_are_not_taken_for_steps_of_many(sleeper: Sleeper) -> None:
+    made = levels()
+    flush(made, 5000, 8, awake=True, step_ns=80_000)
+    assert not sleeper.awake
+    missed = flush(made, 5000, 1, awake=False, step_ns=10_000)
+    assert missed[OUTER] == pytest.approx(5000, rel=0.01)
+
+
+def test_a_step_that_comes_up_while_they_sleep_is_not_guessed_about(sleeper: Sleeper) -> None:
+    made = levels()
+    flush(made, OFTEN, 8, awake=True)
+    assert not sleeper.awake
+    made.learn_path(7, 0, is_level=False)
+    rows = {"path": [7], "count": [100], "untimed": [0], "total": [10**8]}
+    assert dict(made.missed(rows)) == {}
