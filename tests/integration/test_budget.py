@@ -62,6 +62,8 @@ def test_a_budget_that_is_no_share_is_refused(tmp_path: Path) -> None:
     wrong = run_recorded(write_program(tmp_path, "print(1)"), options=["--budget", "lots"])
     assert wrong.code == 2
     assert "2%" in wrong.err
+
+
 MANY_ENVS = 32
 
 LEVELS = f"""

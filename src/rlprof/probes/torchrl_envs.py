@@ -63,7 +63,13 @@ def _note_episodes(result: Any) -> None:
             return
         bytewise = done.element_size() == 1 and done.is_contiguous()
         ended = _count_true(done.data_ptr(), done.numel()) if bytewise else int(done.sum())
-    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):  # an environment of another form: its steps count
+    except (
+        AttributeError,
+        KeyError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ):  # an environment of another form: its steps count
         return
     if ended:
         _count("episodes", ended)

@@ -12,6 +12,7 @@ import sys
 import zlib
 from array import array
 from collections.abc import Mapping, Sequence
+from operator import sub
 from typing import Any, Final, NamedTuple
 
 #: A table: columns of numbers by name. NumPy's arrays will do as well.
@@ -105,11 +106,15 @@ def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
 
 def _stored(values: Any, column: Column) -> array[Any]:
     numbers = _as_list(values)
-    if column.steps:
-        before = [0, *numbers[:-1]] if numbers else []
-        # Differences wrap around in 64 bits, and wrap back when they are summed up.
-        numbers = [(n - b + _TURN // 2) % _TURN - _TURN // 2 for b, n in zip(before, numbers, strict=True)]
-    stored = array(_CODES[column.stored], numbers)
+    code = _CODES[column.stored]
+    if not column.steps:
+        stored = array(code, numbers)
+    else:
+        steps = list(map(sub, numbers, [0, *numbers[:-1]]))
+        try:
+            stored = array(code, steps)
+        except OverflowError:  # differences wrap around in 64 bits, and wrap back when they are summed up
+            stored = array(code, [(step + _TURN // 2) % _TURN - _TURN // 2 for step in steps])
     if sys.byteorder == "big":
         stored.byteswap()
     return stored
