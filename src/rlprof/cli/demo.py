@@ -51,7 +51,7 @@ DEMOS: Final = {
     ),
     "cyber": Demo(
         module="rlprof.demos.cyber",
-        title="PPO defends a network: why are 200 environments no faster than one?",
+        title="PPO defends a network: what do 200 environments in 200 processes bring?",
         needs=("torch", "gymnasium"),
         spans=(f"rlprof.demos.cyber_env:{REWARD}",),
         many=200,
