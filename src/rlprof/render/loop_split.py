@@ -37,8 +37,10 @@ def _drawn(
         yield Text()
         yield title("A step of all environments", "per transition, and its share of the step", canvas.width)
         yield _inside_steps(splits, canvas)
-    yield Text()
-    yield flow(_notes(splits, cores), canvas.width)
+    notes = list(_notes(splits, cores))
+    if notes:
+        yield Text()
+        yield flow(notes, canvas.width)
 
 
 def _heads(splits: Sequence[LoopSplit]) -> list[str]:
