@@ -2,6 +2,7 @@
 
 petri: both engines are played with the same legal actions, and nothing is learned meanwhile. snake: training to the
 same number of finished games in the slow form and with every cure, and a short look at what each cure brings alone.
+cyber: both simulators with random actions and nothing learned, then training with environments in several places.
 """
 
 from __future__ import annotations
@@ -23,6 +24,17 @@ CURES = {
     "--flood-fill vectorised": ["--flood-fill", "vectorised"],
     "--train-steps 4": ["--train-steps", "4"],
     "--log none": ["--log", "none"],
+}
+#: Where cyber's environments may run, by the number of them.
+PLACES = {
+    "1 env": ["--envs", "1"],
+    "200 envs, serial": ["--envs", "200"],
+    "2 envs, subproc": ["--envs", "2", "--backend", "subproc"],
+    "200 envs, subproc": ["--envs", "200", "--backend", "subproc"],
+    "2 envs, async": ["--envs", "2", "--backend", "async"],
+    "200 envs, async": ["--envs", "200", "--backend", "async"],
+    "1 env, NumPy": ["--envs", "1", "--simulator", "numpy"],
+    "200 envs, NumPy": ["--envs", "200", "--simulator", "numpy"],
 }
 EVERY_CURE = [word for words in CURES.values() for word in words]
 
@@ -120,15 +132,101 @@ def fill_snake(result: Result, rounds: int, episodes: int, short: int) -> None:
     result.data["snake"] = seconds
 
 
+def objects(steps: int) -> Callable[[], float]:
+    """Seconds for a transition of the network of objects."""
+    import numpy as np
+
+    from rlprof.demos.cyber_env import ACTIONS, CyberEnv
+
+    env, actions = CyberEnv(), np.random.default_rng(0).integers(ACTIONS, size=steps).tolist()
+
+    def play() -> float:
+        env.reset(seed=0)
+        start = perf_counter()
+        for action in actions:
+            if env.step(action)[3]:
+                env.reset()
+        return (perf_counter() - start) / steps
+
+    return play
+
+
+def arrays(envs: int, steps: int) -> Callable[[], float]:
+    """Seconds for a transition of networks in arrays, so many at once."""
+    import numpy as np
+
+    from rlprof.demos.cyber_env import ACTIONS
+    from rlprof.demos.cyber_numpy import CyberVector
+
+    vector, actions = CyberVector(envs), np.random.default_rng(0).integers(ACTIONS, size=(steps, envs))
+
+    def play() -> float:
+        vector.reset(seed=0)
+        start = perf_counter()
+        for chosen in actions:
+            vector.step(chosen)
+        return (perf_counter() - start) / (steps * envs)
+
+    return play
+
+
+def training(words: list[str], steps: int) -> Callable[[], float]:
+    """Seconds for a transition of training. A run of one batch is taken off: it has the same start and end."""
+    from rlprof.demos import cyber
+
+    def seconds_and_steps(*length: str) -> tuple[float, int]:
+        quiet = io.StringIO()
+        start = perf_counter()
+        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+            done = cyber.train(cyber.parse([*words, *length]))
+        return perf_counter() - start, done.steps
+
+    def learn() -> float:
+        short, few = seconds_and_steps("--steps", "1")
+        long, many = seconds_and_steps("--steps", str(steps))
+        return (long - short) / (many - few)
+
+    return learn
+
+
+def fill_cyber(result: Result, rounds: int, steps: int) -> None:
+    values = interleave(
+        {"objects": objects(500), **{f"arrays, {envs} at once": arrays(envs, 200) for envs in (1, 20, 200)}}, rounds
+    )
+    rows = [
+        (name, spread([1 / each for each in these]).text(0), spread(ratios(values["objects"], these)).text(1, "x"))
+        for name, these in values.items()
+    ]
+    columns = ("simulator", "transitions/s", "times as fast")
+    result.tables.append(Table(f"cyber: simulation alone, {rounds} times", columns, rows))
+    faster = spread(ratios(values["objects"], values["arrays, 200 at once"]))
+    result.check_at_least("cyber: NumPy simulator (200 at once) against the Python one", faster, 5, "x")
+    say(f"cyber, training for {steps} transitions with environments in several places")
+    times = interleave({name: training(words, steps) for name, words in PLACES.items()}, 1 if rounds < 10 else 3)
+    trained = [
+        (name, spread([1 / each for each in these]).text(0), spread(ratios(times["1 env"], these)).text(2, "x"))
+        for name, these in times.items()
+    ]
+    columns = ("environments", "transitions/s", "times as fast")
+    result.tables.append(Table(f"cyber: training for {steps} transitions, without start and end", columns, trained))
+    result.data["cyber"] = {"simulation": values, "training": times}
+
+
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--rounds", type=int, help="times each engine is played (20; quick: 6)")
+    parser.add_argument("--only", choices=("petri", "snake", "cyber"), help="one of the programs (all)")
     parser.add_argument("--episodes", type=int, help="games that snake finishes (500; quick: 200)")
     args = parser.parse_args()
     result = new_result("Demo programs", args)
     try:
-        fill_petri(result, args.rounds or (6 if args.quick else 20), 2000)
-        fill_snake(result, 1 if args.quick else 3, args.episodes or (200 if args.quick else 500), 50)
+        rounds = args.rounds or (6 if args.quick else 20)
+        if args.only in (None, "petri"):
+            fill_petri(result, rounds, 2000)
+        if args.only in (None, "cyber"):
+            fill_cyber(result, rounds, 8000 if args.quick else 20000)
+        if args.only in (None, "snake"):
+            fill_snake(result, 1 if args.quick else 3, args.episodes or (200 if args.quick else 500), 50)
     except ModuleNotFoundError as error:
         raise CannotMeasure(f"{error.name} is not installed: pip install 'rlprof[demos]'") from None
     return finish(result, args)

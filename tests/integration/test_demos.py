@@ -14,6 +14,7 @@ from support.programs import Json, assert_ledgers_close, calls, operations, read
 need("gymnasium", "tensordict", "torchrl")
 
 PETRI = ("--frames-per-batch", "256", "--epochs", "1", "--seed", "3")
+CYBER = ("--steps", "400", "--batch", "100", "--minibatch", "50")
 SNAKE = ("--envs", "16", "--episodes", "40", "--train-steps", "2", "--size", "6")
 
 
@@ -93,6 +94,51 @@ def test_the_slow_lines_of_snake_are_named(snake: Json) -> None:
     assert calls(snake, f".item() snake.py:{number}") == snake["throughput"]["env_steps"]
 
 
+@pytest.fixture(scope="module")
+def cyber(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[int, Json]]:
+    """What the table of one environment and three says, and the reports of both."""
+    folder = tmp_path_factory.mktemp("cyber")
+    lines = demo(folder, "cyber", "--table", "3", *CYBER)
+    return lines, {envs: read_report(folder / f"found-{envs}.rlprof") for envs in (1, 3)}
+
+
+def test_cyber_prints_the_same_returns_recorded_or_not_and_with_any_simulator(
+    cyber: tuple[list[str], dict[int, Json]], tmp_path: Path
+) -> None:
+    returns = [line for line in cyber[0] if "mean return" in line]
+    numpy = [bare(tmp_path, "cyber", "--simulator", "numpy", "--envs", envs, *CYBER) for envs in ("1", "3")]
+    assert returns == [line for lines in numpy for line in lines if "mean return" in line]
+    assert len(returns) > 4
+
+
+def test_the_table_of_cyber_holds_one_environment_against_processes(cyber: tuple[list[str], dict[int, Json]]) -> None:
+    lines = cyber[0]
+    at = [
+        next(number for number, line in enumerate(lines) if line.strip().startswith(part))
+        for part in (
+            "sampling  ", "training  ", "sampling : training", "transitions per second", "action selection",
+            "environment step", "of which reward", "buffer storage", "simulator", "slowest worker", "staggered",
+            "inter-process",
+        )
+    ]  # fmt: skip
+    assert at == sorted(at)
+    transitions = next(line for line in lines if line.startswith("transitions  ")).split()
+    assert transitions[1:] == ["400", "495"]  # whole batches of 33 steps of three environments
+    assert all("-" not in lines[at[number]].split() for number in (0, 1, 2, 3, 4, 5, 7))
+
+
+def test_the_workers_of_cyber_are_seen(cyber: tuple[list[str], dict[int, Json]]) -> None:
+    alone, many = cyber[1][1], cyber[1][3]
+    assert_ledgers_close(alone)
+    assert_ledgers_close(many)
+    assert calls(alone, "CyberEnv.reward") == alone["throughput"]["env_steps"] == 400
+    assert calls(many, "CyberEnv.reward") == many["throughput"]["env_steps"] == 495
+    (vector_env,) = many["workers"]["vector_envs"]
+    assert (vector_env["workers"], vector_env["worker_env_steps"]) == (3, 495)
+    assert alone["workers"] is None
+    assert {entry["role"] for entry in alone["inferred"]} >= {"buffer", "advantage", "policy"}
+
+
 RANDOM_PETRI = """
 import sys
 import numpy as np
@@ -121,6 +167,16 @@ while len(scores) < 500:
 print(sum(scores) / len(scores))
 """
 
+RANDOM_CYBER = """
+import numpy as np
+from rlprof.demos.cyber_numpy import CyberVector
+envs, random, total = CyberVector(200), np.random.default_rng(0), 0.0
+envs.reset(seed=0)
+for _ in range(100):
+    total += envs.step(random.integers(53, size=200))[1].sum()
+print(total / 200)
+"""
+
 
 def printed(program: str, *words: str) -> float:
     done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
@@ -144,3 +200,12 @@ def test_snake_beats_a_random_policy(tmp_path: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600, cwd=tmp_path)
     (last,) = [line for line in done.stdout.splitlines() if line.startswith("100%")]
     assert float(last.split()[-1]) > printed(RANDOM_SNAKE) + 10
+
+
+@pytest.mark.slow
+def test_cyber_beats_a_random_policy(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "rlprof.demos.cyber", "--simulator", "numpy", "--envs", "200", "--episodes", "2000"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600, cwd=tmp_path)
+    (last,) = [line for line in done.stdout.splitlines() if line.startswith("100%")]
+    # A network that nobody defends comes to about -980.
+    assert float(last.split()[-1]) > printed(RANDOM_CYBER) + 500

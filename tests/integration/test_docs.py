@@ -33,6 +33,7 @@ SET_UP = (
 #: What makes a demo short: the last word on a knob counts.
 SHORT = {
     "petri": "--batches 1 --frames-per-batch 64 --minibatch 32 --epochs 1",
+    "cyber": "--steps 200 --batch 100 --minibatch 50",
     "snake": "--envs 8 --episodes 8 --train-steps 1 --size 6",
 }
 
@@ -103,6 +104,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     demo = re.match(r"(?:rlprof demo |python -m rlprof\.demos\.)(\w+)(?!.*--help)", line)
+    line = line.replace("--table", "--table 2")
     words = shlex.split(line + (f" {SHORT[demo[1]]}" if demo else ""))
     assert words[0] in ("rlprof", "python"), f"no test knows how to run {line!r}"
     words = ["-m", *words] if words[0] == "rlprof" else words[1:]

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.run import record_program, short, show
 from rlprof.cli.supervise import end_like
 from rlprof.model.errors import BadOption
@@ -29,6 +30,8 @@ class Demo:
     title: str
     needs: tuple[str, ...]
     breakdown: bool = False
+    spans: tuple[str, ...] = ()  # functions of the program to time, as for `rlprof run --span`
+    many: int | None = None  # environments to hold against one, for --table
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
 
 
@@ -44,6 +47,14 @@ DEMOS: Final = {
         module="rlprof.demos.snake",
         title="DQN plays 256 games of snake: a program with three slow places to find",
         needs=("torch", "gymnasium"),
+        modes={"": ()},
+    ),
+    "cyber": Demo(
+        module="rlprof.demos.cyber",
+        title="PPO defends a network: what do 200 environments in 200 processes bring?",
+        needs=("torch", "gymnasium"),
+        spans=(f"rlprof.demos.cyber_env:{REWARD}",),
+        many=200,
         modes={"": ()},
     ),
 }
@@ -88,6 +99,13 @@ def _command(name: str, entry: Demo) -> click.Command:
     ]
     if entry.breakdown:
         options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
+    if entry.many is not None:
+        options.append(
+            click.Option(
+                ["--table"], type=click.IntRange(2), is_flag=False, flag_value=entry.many, metavar="[ENVS]",
+                help=f"Run it with one environment and with ENVS [{entry.many}] in processes; print both side by side.",
+            )
+        )  # fmt: skip
     knobs = click.Argument(["knobs"], nargs=-1, type=click.UNPROCESSED, metavar="[KNOBS]...")
     shown = click.Option(
         ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, help="Show this and the program's knobs.",
@@ -127,10 +145,13 @@ def _profile(
     detailed: bool,
     knobs: tuple[str, ...],
     breakdown: bool = False,
+    table: int | None = None,
 ) -> None:
     _refuse_without_libraries(name, entry)
     target = named(out or default_target(name))
-    if breakdown or not detailed:
+    if table is not None:
+        _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
+    elif breakdown or not detailed:
         _record(entry, target, overwrite, knobs, breakdown, numbered=out is None)
     if detailed:
         _profile_by_function(entry, target, knobs)
@@ -139,18 +160,41 @@ def _profile(
 def _record(
     entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], breakdown: bool, *, numbered: bool
 ) -> None:
-    if overwrite and not numbered:
-        discard(target)
-    claimed = claim(target, numbered=numbered)
-    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options())
-    if code != 0:
-        end_like(code)
+    recorded = _record_form(entry, target, overwrite, knobs, numbered=numbered)
     if recorded is None:
         return
     if breakdown:
         _show_breakdown(recorded)
-    else:
-        show(recorded)
+        return
+    show(recorded)
+    if entry.many is not None:
+        click.echo()
+        show_table([recorded])
+
+
+def _record_form(entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], *, numbered: bool) -> Path | None:
+    if overwrite and not numbered:
+        discard(target)
+    claimed = claim(target, numbered=numbered)
+    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options(spans=entry.spans))
+    if code != 0:
+        end_like(code)
+    return recorded
+
+
+def _compare_forms(
+    entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], many: int, *, numbered: bool
+) -> None:
+    """With one environment and with many, one after the other."""
+    found: list[Path] = []
+    for words, place in form_targets(target, many):
+        click.echo(f"{entry.module} {' '.join(words)}")
+        recorded = _record_form(entry, place, overwrite, (*words, *knobs), numbered=numbered)
+        found += [recorded] if recorded is not None else []
+    click.echo()
+    show_table(found)
+    click.echo("\nRecordings  " + "\n            ".join(map(short, found)))
+    click.echo("rlprof report RECORDING shows the rest")
 
 
 def _show_breakdown(recorded: Path) -> None:

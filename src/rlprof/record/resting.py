@@ -4,8 +4,8 @@ Even a call that is only counted costs the interpreter a detour. Levels of an en
 one of many environments, are the most frequent by far and the least needed: the step around them is timed all the same.
 So in one flush of ten they are looked at. For the other nine, their calls are put down as untimed ones, as many to each
 step around them as there were when they were last seen; the report then moves the time where it belongs, as for all
-calls that were thinned out. Steps of another length may be those of other environments, of a single one for evaluation say:
-then as many to each second of the step.
+calls that were thinned out. Steps of another length may be those of other environments, of a single one for evaluation
+say: then as many to each second of the step.
 """
 
 from __future__ import annotations
