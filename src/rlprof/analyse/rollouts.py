@@ -33,11 +33,12 @@ REST: Final = "everything else"
 
 @dataclass(frozen=True, slots=True)
 class PhaseTotals:
-    """One phase of the schedule up to some moment."""
+    """One phase of the schedule up to some moment. A rollout that goes on then counts in what is spent, not as one."""
 
-    rollouts: int = 0
-    rollout_seconds: float = 0.0
-    parts: tuple[float, ...] = (0.0,) * len(PARTS)  # seconds
+    rollouts: int = 0  # that have ended
+    rollout_seconds: float = 0.0  # of these
+    spent_seconds: float = 0.0  # in rollouts, with the one that goes on
+    parts: tuple[float, ...] = (0.0,) * len(PARTS)  # seconds of it
     seconds: float = 0.0  # of the whole phase, updates included
     env_steps: float = 0.0
 
@@ -68,13 +69,21 @@ def count_rollouts(recording: Recording) -> int:
     return sum(stats.count for path, stats in main.stats.items() if main.paths[path].name == ROLLOUT)
 
 
-def phase_totals(report: Report) -> dict[str, PhaseTotals]:
-    """The phases around rollouts, in the order in which the program marks them; the name is empty where there is none."""
+def phase_totals(report: Report, recording: Recording) -> dict[str, PhaseTotals]:
+    """The phases around rollouts, in the order in which they began; a name is empty where there is no phase."""
     main = report.run.processes[0]
     mine = [entry for entry in report.operations if entry.process == main.id and entry.thread == (main.thread or "")]
     steps_per_call = _steps_per_call(report, mine)
-    rollouts = sorted((entry for entry in mine if entry.path[-1] == ROLLOUT), key=lambda entry: entry.path)
-    return {_name(entry.path): _totals(entry, mine, steps_per_call) for entry in rollouts}
+    rollouts = {_name(entry.path): entry for entry in mine if entry.path[-1] == ROLLOUT}
+    began = [phase for phase in _phases_in_order(recording) if phase in rollouts]
+    return {phase: _totals(rollouts[phase], mine, steps_per_call) for phase in began}
+
+
+def _phases_in_order(recording: Recording) -> list[str]:
+    paths = recording.main.paths
+    rollouts = (paths[number] for number in sorted(paths) if paths[number].name == ROLLOUT)
+    around = (paths.get(path.parent) if path.parent is not None else None for path in rollouts)
+    return list(dict.fromkeys(path.name if path is not None else "" for path in around))
 
 
 def _name(path: tuple[str, ...]) -> str:
@@ -101,8 +110,14 @@ def _totals(rollout: Operation, operations: Iterable[Operation], steps_per_call:
         part = tuple(name for name in inside if name in _NAMES)
         if part in parts and inside[-1] == part[-1]:
             parts[part] += entry.total_seconds
+    ended = rollout.calls - int(rollout.open)
     return PhaseTotals(
-        rollout.calls, rollout.total_seconds, tuple(parts.values()), phase_seconds, step_calls * steps_per_call
+        rollouts=ended,
+        rollout_seconds=ended * (rollout.avg_seconds or 0.0),
+        spent_seconds=rollout.total_seconds,
+        parts=tuple(parts.values()),
+        seconds=phase_seconds,
+        env_steps=step_calls * steps_per_call,
     )
 
 
@@ -111,23 +126,23 @@ def mean_rollouts(now: Mapping[str, PhaseTotals], before: Mapping[str, PhaseTota
     trees: list[RolloutTree] = []
     for phase, totals in now.items():
         earlier = (before or {}).get(phase, PhaseTotals())
-        if totals.rollouts > earlier.rollouts:
+        if totals.rollouts > earlier.rollouts and totals.spent_seconds > earlier.spent_seconds:
             trees.append(_mean(phase, totals, earlier))
     return trees
 
 
 def _mean(phase: str, now: PhaseTotals, before: PhaseTotals) -> RolloutTree:
-    count = now.rollouts - before.rollouts
-    seconds = (now.rollout_seconds - before.rollout_seconds) / count
-    each = [max(late - early, 0.0) / count for late, early in zip(now.parts, before.parts, strict=True)]
-    rows = [(part[-1], len(part) - 1, spent) for part, spent in zip(PARTS, each, strict=True) if spent > 0]
-    rows.append((REST, 0, max(seconds - sum(spent for _, depth, spent in rows if depth == 0), 0.0)))
+    seconds = (now.rollout_seconds - before.rollout_seconds) / (now.rollouts - before.rollouts)
+    spent = now.spent_seconds - before.spent_seconds
+    shares = [max(late - early, 0.0) / spent for late, early in zip(now.parts, before.parts, strict=True)]
+    rows = [(part[-1], len(part) - 1, share) for part, share in zip(PARTS, shares, strict=True) if share > 0]
+    rows.append((REST, 0, max(1.0 - sum(share for _, depth, share in rows if depth == 0), 0.0)))
     passed, steps = now.seconds - before.seconds, now.env_steps - before.env_steps
     return RolloutTree(
         phase=phase,
         first=before.rollouts + 1,
         last=now.rollouts,
         seconds=seconds,
-        parts=tuple(RolloutPart(name, depth, spent, spent / seconds if seconds else 0.0) for name, depth, spent in rows),
+        parts=tuple(RolloutPart(name, depth, share * seconds, share) for name, depth, share in rows),
         sps=steps / passed if passed > 0 and steps > 0 else None,
     )

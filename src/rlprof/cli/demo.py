@@ -12,8 +12,11 @@ from typing import Any, Final
 
 import click
 
+from rlprof.analyse.expectations import Expectation
+from rlprof.cli.rollout_watch import RolloutWatch
 from rlprof.cli.run import record_program, short, show
-from rlprof.cli.supervise import end_like
+from rlprof.cli.supervise import Watch, end_like
+from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
 from rlprof.record.options import Options
 from rlprof.recording import open_recording
@@ -30,6 +33,8 @@ class Demo:
     needs: tuple[str, ...]
     breakdown: bool = False
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
+    rollouts_every: int | None = None  # show the rollout tree that often, where the program marks its rollouts
+    expected: tuple[Expectation, ...] = ()  # with the knobs as they are by default
 
 
 DEMOS: Final = {
@@ -45,6 +50,14 @@ DEMOS: Final = {
         title="DQN plays 256 games of snake: a program with three slow places to find",
         needs=("torch", "gymnasium"),
         modes={"": ()},
+    ),
+    "teacher": Demo(
+        module="rlprof.demos.teacher",
+        title="A student learns from a scripted teacher, then with PPO: what does the teacher cost?",
+        needs=("torch", "gymnasium"),
+        modes={"": ()},
+        rollouts_every=20,
+        expected=(Expectation("cpu", "supervised", 1500, 3000), Expectation("cpu", "ppo", 2000, 4500)),
     ),
 }
 
@@ -85,9 +98,13 @@ def _command(name: str, entry: Demo) -> click.Command:
         click.Option(["-o", "--out"], type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}]."),
         click.Option(["--overwrite"], is_flag=True, help="Replace the recording named by --out."),
         click.Option(["--detailed"], is_flag=True, help="Profile by function with cProfile instead: .prof and text."),
+        click.Option(["--summary-every"], type=click.IntRange(1), help="Print a short table every N env steps."),
     ]
     if entry.breakdown:
         options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
+    if entry.rollouts_every:
+        often = f"Print the rollout tree every N rollouts, 0: never [{entry.rollouts_every}]."
+        options.append(click.Option(["--rollouts-every"], type=click.IntRange(0), help=often))
     knobs = click.Argument(["knobs"], nargs=-1, type=click.UNPROCESSED, metavar="[KNOBS]...")
     shown = click.Option(
         ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, help="Show this and the program's knobs.",
@@ -125,32 +142,50 @@ def _profile(
     out: Path | None,
     overwrite: bool,
     detailed: bool,
+    summary_every: int | None,
     knobs: tuple[str, ...],
     breakdown: bool = False,
+    rollouts_every: int | None = None,
 ) -> None:
     _refuse_without_libraries(name, entry)
     target = named(out or default_target(name))
     if breakdown or not detailed:
-        _record(entry, target, overwrite, knobs, breakdown, numbered=out is None)
+        if overwrite and out is not None:
+            discard(target)
+        claimed = claim(target, numbered=out is None)
+        often = entry.rollouts_every if rollouts_every is None else rollouts_every
+        _record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often))
     if detailed:
         _profile_by_function(entry, target, knobs)
 
 
-def _record(
-    entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], breakdown: bool, *, numbered: bool
-) -> None:
-    if overwrite and not numbered:
-        discard(target)
-    claimed = claim(target, numbered=numbered)
-    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options())
+def _watch(target: Path, summary_every: int | None, rollouts_every: int | None) -> Watch | None:
+    """What to print while the program runs."""
+    watches: list[Watch] = []
+    if rollouts_every:
+        watches.append(RolloutWatch(target, rollouts_every))
+    if summary_every:
+        watches.append(SummaryWatch(target, summary_every, None))
+
+    def look() -> None:
+        for watch in watches:
+            watch()
+
+    return look if watches else None
+
+
+def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool, watch: Watch | None) -> None:
+    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options(), watch)
     if code != 0:
         end_like(code)
     if recorded is None:
         return
     if breakdown:
         _show_breakdown(recorded)
-    else:
-        show(recorded)
+        return
+    show(recorded)
+    if entry.rollouts_every:
+        _show_rollouts(entry, recorded)
 
 
 def _show_breakdown(recorded: Path) -> None:
@@ -165,6 +200,22 @@ def _show_breakdown(recorded: Path) -> None:
         raise BadOption(f"{short(recorded)} shows no data collection: was the program stopped before its first batch?")
     render_breakdown(found, Console())
     click.echo(f"\nRecording  {short(recorded)}\nrlprof report {short(recorded)} shows the rest")
+
+
+def _show_rollouts(entry: Demo, recorded: Path) -> None:
+    """The mean rollout of each phase over the whole run, then how fast the phases are."""
+    from rlprof.analyse.expectations import compare_speeds
+    from rlprof.analyse.report import build_report
+    from rlprof.analyse.rollouts import mean_rollouts, phase_totals
+    from rlprof.render.rollouts import rollout_lines, speed_lines
+
+    recording = open_recording(recorded)
+    report = build_report(recording)
+    trees = mean_rollouts(phase_totals(report, recording))
+    device = "cpu" if report.memory.gpu_peak_mb is None else "gpu"
+    for tree in trees:
+        click.echo("\n" + "\n".join(rollout_lines(tree)))
+    click.echo("\n" + "\n".join(speed_lines(compare_speeds(trees, device, entry.expected))))
 
 
 def _profile_by_function(entry: Demo, target: Path, knobs: tuple[str, ...]) -> None:

@@ -46,7 +46,7 @@ class RolloutWatch:
         from rlprof.analyse.report import build_report
         from rlprof.render.rollouts import rollout_lines
 
-        now = phase_totals(build_report(recording))
+        now = phase_totals(build_report(recording), recording)
         for tree in mean_rollouts(now, self._before):
             click.echo("\n".join(rollout_lines(tree)) + "\n", err=True)
         self._before = now
