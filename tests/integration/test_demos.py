@@ -146,6 +146,68 @@ def test_the_rollout_tree_is_shown_while_teacher_runs_and_for_each_phase_at_the_
     assert speeds == [["supervised", "cpu"], ["ppo", "cpu"]]
 
 
+ROBOTS = ("--timesteps", "128", "--envs", "2", "--n-steps", "32", "--batch", "32", "--epochs", "1")
+#: What demos of annotations show by name, below what each of them is found.
+ROBOTS_OPERATIONS = {
+    "rgb observation generation": "env.step",
+    "rendering": "rgb observation generation",
+    "resizing": "rgb observation generation",
+    "draw grid": "rendering",
+    "draw walls": "rendering",
+    "draw robots": "rendering",
+    "draw target": "rendering",
+    "forward pass": "policy forward",
+    "boundary padding": "forward pass",
+    "conv encoder": "forward pass",
+    "skip connection": "forward pass",
+    "ConvLSTM layers": "forward pass",
+    "global pooling": "forward pass",
+    "projection": "forward pass",
+    "policy forward": "data collection",
+    "hidden states": "policy forward",
+    "action and value": "policy forward",
+    "action distribution": "action and value",
+    "sampling": "action and value",
+    "data collection": "total",
+    "model update": "total",
+}
+
+
+def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(tmp_path: Path) -> None:
+    need("sb3_contrib", "PIL")
+    done = run([*RLPROF, "demo", "robots", "--out", "found.rlprof", "--summary-every", "50", *ROBOTS], tmp_path)
+    assert done.code == 0, done.err
+    said = [line for line in done.out.splitlines() if "games solved" in line]
+    assert len(said) == 10
+    assert bare(tmp_path, "robots", *ROBOTS) == said
+    assert any(line.startswith("rlprof ") and "128 env steps" in line for line in done.err.splitlines())
+    shown = done.out.splitlines()
+    assert [line.split()[0] for line in shown[-6:-1]] == ["environment", "rendering", "model", "policy", "training"]
+    assert all(0.0 < float(line.split()[3].rstrip("%")) < 100.0 for line in shown[-6:-1])
+    report = read_report(tmp_path / "found.rlprof")
+    assert_ledgers_close(report)
+    for name, around in ROBOTS_OPERATIONS.items():
+        assert any(around in entry["path"] for entry in operations(report, name)), name
+    assert calls(report, "model update") == calls(report, "data collection") == 2
+    update = operations(report, "model update")[0]
+    assert update["memory_exact"]
+    drawn = sum(entry["calls"] for entry in operations(report, "rendering"))
+    assert drawn >= report["throughput"]["env_steps"] == 128
+
+
+RANDOM_ROBOTS = """
+import numpy as np
+from rlprof.demos.robots_board import RobotsEnv
+env, random, solved = RobotsEnv(obs_mode="vector"), np.random.default_rng(0), []
+for game in range(400):
+    env.reset(seed=game)
+    ended = False
+    while not ended:
+        _, _, terminated, truncated, info = env.step(int(random.integers(8)))
+        ended = terminated or truncated
+    solved.append(info["solved"])
+print(sum(solved) / len(solved))
+"""
 RANDOM_TEACHER = """
 import numpy as np
 from rlprof.demos.teacher_grid import GatherEnv
@@ -222,3 +284,12 @@ def test_teacher_beats_a_random_policy_and_goes_on_learning_without_the_teacher(
     last = float(lines[-1].split(": ")[1].split()[0])
     assert taught > printed(RANDOM_TEACHER) + 1
     assert last > taught + 1
+
+
+@pytest.mark.slow
+def test_robots_beats_a_random_policy() -> None:
+    need("sb3_contrib", "PIL")
+    words = [sys.executable, "-m", "rlprof.demos.robots", "--obs-mode", "vector", "--timesteps", "20480"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
+    (last,) = [line for line in done.stdout.splitlines() if line.startswith("20480 steps")]
+    assert float(last.split()[2].rstrip("%")) / 100 > printed(RANDOM_ROBOTS) + 0.25

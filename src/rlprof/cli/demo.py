@@ -33,6 +33,7 @@ class Demo:
     needs: tuple[str, ...]
     breakdown: bool = False
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
+    categories: bool = False  # show the time by category below the report
     rollouts_every: int | None = None  # show the rollout tree that often, where the program marks its rollouts
     expected: tuple[Expectation, ...] = ()  # with the knobs as they are by default
 
@@ -50,6 +51,13 @@ DEMOS: Final = {
         title="DQN plays 256 games of snake: a program with three slow places to find",
         needs=("torch", "gymnasium"),
         modes={"": ()},
+    ),
+    "robots": Demo(
+        module="rlprof.demos.robots",
+        title="Recurrent PPO looks at pictures of sliding robots (sb3-contrib): drawing, network or learning?",
+        needs=("torch", "gymnasium", "stable_baselines3", "sb3_contrib", "PIL"),
+        modes={"": ()},
+        categories=True,
     ),
     "teacher": Demo(
         module="rlprof.demos.teacher",
@@ -184,6 +192,8 @@ def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool,
         _show_breakdown(recorded)
         return
     show(recorded)
+    if entry.categories:
+        _show_categories(recorded)
     if entry.rollouts_every:
         _show_rollouts(entry, recorded)
 
@@ -200,6 +210,14 @@ def _show_breakdown(recorded: Path) -> None:
         raise BadOption(f"{short(recorded)} shows no data collection: was the program stopped before its first batch?")
     render_breakdown(found, Console())
     click.echo(f"\nRecording  {short(recorded)}\nrlprof report {short(recorded)} shows the rest")
+
+
+def _show_categories(recorded: Path) -> None:
+    from rlprof.analyse.categories import categories_of
+    from rlprof.analyse.report import build_report
+    from rlprof.render.categories import category_lines
+
+    click.echo("\n" + "\n".join(category_lines(categories_of(build_report(open_recording(recorded))))))
 
 
 def _show_rollouts(entry: Demo, recorded: Path) -> None:
