@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -217,7 +217,14 @@ def _show_categories(recorded: Path) -> None:
     from rlprof.analyse.report import build_report
     from rlprof.render.categories import category_lines
 
-    click.echo("\n" + "\n".join(category_lines(categories_of(build_report(open_recording(recorded))))))
+    _print(category_lines(categories_of(build_report(open_recording(recorded)))))
+
+
+def _print(lines: Iterable[str]) -> None:
+    """A block of lines, a blank one before it, in what characters the terminal has."""
+    from rlprof.render.terminal import encodable
+
+    click.echo(encodable("\n".join(["", *lines]), sys.stdout.encoding or "utf-8"))
 
 
 def _show_rollouts(entry: Demo, recorded: Path) -> None:
@@ -232,8 +239,8 @@ def _show_rollouts(entry: Demo, recorded: Path) -> None:
     trees = mean_rollouts(phase_totals(report, recording))
     device = "cpu" if report.memory.gpu_peak_mb is None else "gpu"
     for tree in trees:
-        click.echo("\n" + "\n".join(rollout_lines(tree)))
-    click.echo("\n" + "\n".join(speed_lines(compare_speeds(trees, device, entry.expected))))
+        _print(rollout_lines(tree))
+    _print(speed_lines(compare_speeds(trees, device, entry.expected)))
 
 
 def _profile_by_function(entry: Demo, target: Path, knobs: tuple[str, ...]) -> None:

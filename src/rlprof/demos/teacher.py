@@ -35,6 +35,7 @@ def parse(words: list[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("--supervised-steps", type=int, default=16_384, help="steps of the environments with the teacher [16384]")
     add("--total-steps", type=int, default=49_152, help="steps in both phases together [49152]")
+    add("--label-every", type=int, default=1, help="ask the teacher about one in so many steps [1]")
     add("--envs", type=int, default=16, help="environments at once [16]")
     add("--rollout", type=int, default=32, help="steps of each of them between two updates [32]")
     add("--epochs", type=int, default=4, help="passes over each rollout [4]")
@@ -73,7 +74,7 @@ class Rollout:
     log_probs: Tensor
     values: Tensor
     rewards: Tensor
-    labels: Tensor  # what the teacher would have done; -1 without one
+    labels: Tensor  # what the teacher would have done; -1 where it was not asked
     ends: Tensor
     counts: Tensor  # 0 where an environment only began anew
 
@@ -128,7 +129,7 @@ class Collector:
                 actions = policy.sample()
                 log_probs = policy.log_prob(actions)
             labels = torch.full_like(actions, -1)
-            if teacher is not None:
+            if teacher is not None and step % self.options.label_every == 0:
                 with record_function("teacher"):
                     labels = ask_teacher(teacher, self.observations)
             seen, began_anew = self.observations, self.ended
@@ -195,10 +196,7 @@ class Learner:
             observations, actions, log_probs, labels, gains, targets = (column[rows] for column in batch)
             policy, values = self.student(observations)
             critic = functional.mse_loss(values, targets)
-            if supervised:
-                actor = functional.cross_entropy(policy.logits, labels)
-            else:
-                actor = ppo_loss(policy, actions, log_probs, gains)
+            actor = imitation_loss(policy, labels) if supervised else ppo_loss(policy, actions, log_probs, gains)
             loss = actor + CRITIC * critic
             self.optimizer.zero_grad()
             loss.backward()
@@ -212,6 +210,11 @@ class Learner:
     def go_slower(self) -> None:
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.learning_rate / 3
+
+
+def imitation_loss(policy: Categorical, labels: Tensor) -> Tensor:
+    told = (labels >= 0).sum().clamp(min=1)
+    return functional.cross_entropy(policy.logits, labels, ignore_index=-1, reduction="sum") / told
 
 
 def ppo_loss(policy: Categorical, actions: Tensor, log_probs: Tensor, gains: Tensor) -> Tensor:

@@ -166,6 +166,22 @@ def test_the_teacher_is_asked_in_the_first_phase_only(monkeypatch: pytest.Monkey
     assert asked == [True] * 4 + [False] * 4
 
 
+def test_it_can_be_asked_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    ask = teacher.ask_teacher
+    monkeypatch.setattr(teacher, "ask_teacher", lambda *them: asked.append(1) or ask(*them))
+    train("--label-every", "4", "--supervised-steps", "192")
+    assert len(asked) == 8 * 2
+
+
+def test_steps_about_which_the_teacher_was_not_asked_teach_nothing() -> None:
+    policy = teacher.Categorical(logits=torch.tensor([[2.0, 0.0], [0.0, 3.0], [1.0, 1.0]]))
+    alone = teacher.Categorical(logits=torch.tensor([[0.0, 3.0]]))
+    some = teacher.imitation_loss(policy, torch.tensor([-1, 1, -1]))
+    assert torch.equal(some, teacher.imitation_loss(alone, torch.tensor([1])))
+    assert teacher.imitation_loss(policy, torch.tensor([-1, -1, -1])).item() == 0.0
+
+
 def test_advantages_stop_at_the_end_of_an_episode() -> None:
     options = teacher.parse(["--envs", "1", "--agents", "1", "--rollout", "3"])
     rollout = teacher.Rollout.empty(options)
