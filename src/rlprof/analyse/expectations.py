@@ -1,4 +1,4 @@
-"""How fast a phase of a program's schedule is against how fast it was found to be elsewhere."""
+"""How fast a phase of a program's schedule is against how fast it should be on such a device."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLAGGED_BELOW: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Steps per second that a phase has on a kind of device."""
+    """Steps per second that a phase should have on a kind of device."""
 
     device: str
     phase: str
@@ -27,7 +27,7 @@ class PhaseSpeed:
     phase: str
     device: str
     sps: float | None
-    expected: Expectation | None  # None where nobody has measured it
+    expected: Expectation | None  # None where the table says nothing about it
     flagged: bool
 
     @property
