@@ -55,7 +55,7 @@ clean: ## remove what was made: .venv, build, dist, caches, reports
 # Stamps: when one of these files changes, the next run installs anew (and so compiles _core again).
 .venv/.for-wheel: REQUIREMENTS :=
 .venv/.for-demo:  REQUIREMENTS := -e '.[examples]'
-.venv/.for-test:  REQUIREMENTS := -e '.[dev,examples,sb3,torchrl,pettingzoo]'
+.venv/.for-test:  REQUIREMENTS := -e '.[dev,demos,examples,sb3,torchrl,pettingzoo]'
 .venv/.for-test:  ALSO := .venv/.for-demo
 .venv/.for-bench: REQUIREMENTS := -e . -r benchmarks/requirements.txt
 .venv/.for-bench: benchmarks/requirements.txt

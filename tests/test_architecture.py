@@ -37,6 +37,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "pytest_plugin": frozenset(),
     "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
+#: The demo that shows what annotations look like; the others are programs that know nothing of rlprof.
+ANNOTATED_DEMO = "demos/robots"
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
@@ -130,12 +132,14 @@ def imported_part(module: str) -> str | None:
     return names[1] if len(names) > 1 and names[1] in MAY_IMPORT else "__init__"
 
 
-def direction_faults(part: str, imports: Iterable[Import]) -> Iterator[str]:
+def direction_faults(relative: Path, imports: Iterable[Import]) -> Iterator[str]:
+    part = part_of(relative)
+    annotated = relative.as_posix().startswith(ANNOTATED_DEMO)
     for found in imports:
         target = imported_part(found.module)
         if target is None or target == part:
             continue
-        allowed = MAY_IMPORT[part]
+        allowed = MAY_IMPORT[part] | ({"__init__"} if annotated else set())
         if found.functions or found.only_for_types:
             allowed |= LAZILY.get(part, frozenset())
         if target not in allowed:
@@ -188,7 +192,7 @@ def faults_of_python(root: Path, path: Path) -> Iterator[str]:
     tree = ast.parse(text, str(path))
     finder = ImportFinder(".".join(["rlprof", *relative.parts[:-1]]))
     finder.visit(tree)
-    yield from direction_faults(part, finder.found)
+    yield from direction_faults(relative, finder.found)
     yield from extra_faults(part, finder.found)
     yield from output_faults(relative, tree)
 
@@ -256,6 +260,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
         ("probes/a.py", "from ..cli import main"),
         ("cli/a.py", "from rlprof._core import enter"),
         ("demos/a.py", "from rlprof import profile"),
+        ("demos/robots.py", "from rlprof.record import session"),
         ("__init__.py", "from .render import terminal"),
         ("profiler.py", "def f():\n    from .cli import main"),
         ("_core.pyx", "from rlprof.model import phases"),
@@ -293,6 +298,7 @@ def test_the_checker_lets_pass_what_the_design_allows(tmp_path: Path) -> None:
         "render/a.py": "from rlprof.advise import rules\nfrom rlprof.model import report\nimport rich",
         "cli/a.py": "import sys, rlprof\nfrom rlprof.demos import ppo\nprint(rlprof)\nsys.exit(1)",
         "demos/ppo.py": "import torch\nprint(torch)",
+        "demos/robots.py": "from rlprof import profile",
         "_core.pyx": "from cpython.ref cimport PyObject",
     }
     assert faults(write(tmp_path, allowed)) == []

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from support.installed import need
-from support.programs import Json, assert_ledgers_close, calls, operations, read_report, run
+from support.programs import RLPROF, Json, Outcome, assert_ledgers_close, calls, operations, read_report, run
 
 need("gymnasium", "tensordict", "torchrl")
 
 PETRI = ("--frames-per-batch", "256", "--epochs", "1", "--seed", "3")
 CYBER = ("--steps", "400", "--batch", "100", "--minibatch", "50")
+TEACHER = ("--envs", "4", "--rollout", "8", "--epochs", "1", "--supervised-steps", "640", "--total-steps", "1280")
 SNAKE = ("--envs", "16", "--episodes", "40", "--train-steps", "2", "--size", "6")
 
 
@@ -139,6 +140,133 @@ def test_the_workers_of_cyber_are_seen(cyber: tuple[list[str], dict[int, Json]])
     assert {entry["role"] for entry in alone["inferred"]} >= {"buffer", "advantage", "policy"}
 
 
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Json]:
+    folder = tmp_path_factory.mktemp("teacher")
+    words = [*RLPROF, "demo", "teacher", "--out", "found.rlprof", "--rollouts-every", "5", *TEACHER]
+    done = run(words, folder)
+    assert done.code == 0, done.err
+    said = [line for line in done.out.splitlines() if "crates in" in line]
+    assert len(said) == 10
+    assert bare(folder, "teacher", *TEACHER) == said
+    return done, read_report(folder / "found.rlprof")
+
+
+def test_the_ranges_that_teacher_marks_are_its_operations(teacher: tuple[Outcome, Json]) -> None:
+    _, report = teacher
+    assert_ledgers_close(report)
+    assert report["throughput"]["env_steps"] == 1280
+    paths = {tuple(entry["path"]): entry["calls"] for entry in report["operations"]}
+    assert paths["supervised", "rollout"] == paths["ppo", "rollout"] == 20
+    for part in ("reshape", "device to host", "agent calls", "stack and back"):
+        assert paths["supervised", "rollout", "teacher", part] == 20 * 8
+    assert ("ppo", "rollout", "teacher") not in paths
+
+
+def test_the_rollout_tree_is_shown_while_teacher_runs_and_for_each_phase_at_the_end(
+    teacher: tuple[Outcome, Json],
+) -> None:
+    done, _ = teacher
+    live = [line for line in done.err.splitlines() if line.endswith("mean ms")]
+    assert live
+    assert live[0].startswith("supervised rollouts 1 to ")
+    shown = done.out[done.out.index("supervised rollouts 1 to 20") :].splitlines()
+    assert any(line.startswith("ppo rollouts 1 to 20") for line in shown)
+    names = [line[2:26].rstrip() for line in shown]
+    assert names[1 : names.index("")] == [
+        "rollout",
+        "  student forward",
+        "  teacher",
+        "    reshape",
+        "    device to host",
+        "    agent calls",
+        "    stack and back",
+        "  env step",
+        "  replay store",
+        "  everything else",
+    ]
+    milliseconds = {line[2:26].strip(): float(line[26:36]) for line in shown[1 : names.index("")]}
+    inside = ("reshape", "device to host", "agent calls", "stack and back")
+    assert sum(milliseconds[name] for name in inside) <= milliseconds["teacher"] <= milliseconds["rollout"]
+    speeds = [line.split()[:2] for line in shown[-2:]]
+    assert speeds == [["supervised", "cpu"], ["ppo", "cpu"]]
+
+
+ROBOTS = ("--timesteps", "128", "--envs", "2", "--n-steps", "32", "--batch", "32", "--epochs", "1")
+#: What demos of annotations show by name, below what each of them is found.
+ROBOTS_OPERATIONS = {
+    "rgb observation generation": "env.step",
+    "rendering": "rgb observation generation",
+    "resizing": "rgb observation generation",
+    "draw grid": "rendering",
+    "draw walls": "rendering",
+    "draw robots": "rendering",
+    "draw target": "rendering",
+    "forward pass": "policy forward",
+    "boundary padding": "forward pass",
+    "conv encoder": "forward pass",
+    "skip connection": "forward pass",
+    "ConvLSTM layers": "forward pass",
+    "global pooling": "forward pass",
+    "projection": "forward pass",
+    "policy forward": "data collection",
+    "hidden states": "policy forward",
+    "action and value": "policy forward",
+    "action distribution": "action and value",
+    "sampling": "action and value",
+    "data collection": "total",
+    "model update": "total",
+}
+
+
+def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(tmp_path: Path) -> None:
+    need("sb3_contrib", "PIL")
+    done = run([*RLPROF, "demo", "robots", "--out", "found.rlprof", "--summary-every", "50", *ROBOTS], tmp_path)
+    assert done.code == 0, done.err
+    said = [line for line in done.out.splitlines() if "games solved" in line]
+    assert len(said) == 10
+    assert bare(tmp_path, "robots", *ROBOTS) == said
+    assert any(line.startswith("rlprof ") and "128 env steps" in line for line in done.err.splitlines())
+    shown = done.out.splitlines()
+    assert [line.split()[0] for line in shown[-6:-1]] == ["environment", "rendering", "model", "policy", "training"]
+    assert all(0.0 < float(line.split()[3].rstrip("%")) < 100.0 for line in shown[-6:-1])
+    report = read_report(tmp_path / "found.rlprof")
+    assert_ledgers_close(report)
+    for name, around in ROBOTS_OPERATIONS.items():
+        assert any(around in entry["path"] for entry in operations(report, name)), name
+    assert calls(report, "model update") == calls(report, "data collection") == 2
+    update = operations(report, "model update")[0]
+    assert update["memory_exact"]
+    drawn = sum(entry["calls"] for entry in operations(report, "rendering"))
+    assert drawn >= report["throughput"]["env_steps"] == 128
+
+
+RANDOM_ROBOTS = """
+import numpy as np
+from rlprof.demos.robots_board import RobotsEnv
+env, random, solved = RobotsEnv(obs_mode="vector"), np.random.default_rng(0), []
+for game in range(400):
+    env.reset(seed=game)
+    ended = False
+    while not ended:
+        _, _, terminated, truncated, info = env.step(int(random.integers(8)))
+        ended = terminated or truncated
+    solved.append(info["solved"])
+print(sum(solved) / len(solved))
+"""
+RANDOM_TEACHER = """
+import numpy as np
+from rlprof.demos.teacher_grid import GatherEnv
+env, random, delivered = GatherEnv(), np.random.default_rng(0), []
+for episode in range(50):
+    env.reset(seed=episode)
+    ended = False
+    while not ended:
+        _, _, terminated, truncated, info = env.step(random.integers(6, size=4))
+        ended = terminated or truncated
+    delivered.append(info["delivered"])
+print(sum(delivered) / len(delivered))
+"""
 RANDOM_PETRI = """
 import sys
 import numpy as np
@@ -209,3 +337,24 @@ def test_cyber_beats_a_random_policy(tmp_path: Path) -> None:
     (last,) = [line for line in done.stdout.splitlines() if line.startswith("100%")]
     # A network that nobody defends comes to about -980.
     assert float(last.split()[-1]) > printed(RANDOM_CYBER) + 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["0", "1"])
+def test_teacher_beats_a_random_policy_and_goes_on_learning_without_the_teacher(seed: str) -> None:
+    words = [sys.executable, "-m", "rlprof.demos.teacher", "--seed", seed]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
+    lines = [line for line in done.stdout.splitlines() if "crates in" in line]
+    taught = [float(line.split(": ")[1].split()[0]) for line in lines if "supervised" in line][-1]
+    last = float(lines[-1].split(": ")[1].split()[0])
+    assert taught > printed(RANDOM_TEACHER) + 1
+    assert last > taught + 1
+
+
+@pytest.mark.slow
+def test_robots_beats_a_random_policy() -> None:
+    need("sb3_contrib", "PIL")
+    words = [sys.executable, "-m", "rlprof.demos.robots", "--obs-mode", "vector", "--timesteps", "20480"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=600)
+    (last,) = [line for line in done.stdout.splitlines() if line.startswith("20480 steps")]
+    assert float(last.split()[2].rstrip("%")) / 100 > printed(RANDOM_ROBOTS) + 0.25

@@ -35,6 +35,8 @@ SHORT = {
     "petri": "--batches 1 --frames-per-batch 64 --minibatch 32 --epochs 1",
     "cyber": "--steps 200 --batch 100 --minibatch 50",
     "snake": "--envs 8 --episodes 8 --train-steps 1 --size 6",
+    "robots": "--timesteps 32 --envs 2 --n-steps 8 --batch 8 --epochs 1",
+    "teacher": "--envs 2 --rollout 8 --supervised-steps 64 --total-steps 128 --epochs 1",
 }
 
 TRAIN = """

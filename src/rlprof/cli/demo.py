@@ -5,16 +5,19 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from rlprof.analyse.expectations import Expectation
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
+from rlprof.cli.rollout_watch import RolloutWatch
 from rlprof.cli.run import record_program, short, show
-from rlprof.cli.supervise import end_like
+from rlprof.cli.supervise import Watch, end_like
+from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
 from rlprof.record.options import Options
 from rlprof.recording import open_recording
@@ -33,6 +36,9 @@ class Demo:
     spans: tuple[str, ...] = ()  # functions of the program to time, as for `rlprof run --span`
     many: int | None = None  # environments to hold against one, for --table
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
+    categories: bool = False  # show the time by category below the report
+    rollouts_every: int | None = None  # show the rollout tree that often, where the program marks its rollouts
+    expected: tuple[Expectation, ...] = ()  # with the knobs as they are by default
 
 
 DEMOS: Final = {
@@ -56,6 +62,21 @@ DEMOS: Final = {
         spans=(f"rlprof.demos.cyber_env:{REWARD}",),
         many=200,
         modes={"": ()},
+    ),
+    "robots": Demo(
+        module="rlprof.demos.robots",
+        title="Recurrent PPO looks at pictures of sliding robots (sb3-contrib): drawing, network or learning?",
+        needs=("torch", "gymnasium", "stable_baselines3", "sb3_contrib", "PIL"),
+        modes={"": ()},
+        categories=True,
+    ),
+    "teacher": Demo(
+        module="rlprof.demos.teacher",
+        title="A student learns from a scripted teacher, then with PPO: what does the teacher cost?",
+        needs=("torch", "gymnasium"),
+        modes={"": ()},
+        rollouts_every=20,
+        expected=(Expectation("cpu", "supervised", 1500, 3000), Expectation("cpu", "ppo", 2000, 4500)),
     ),
 }
 
@@ -96,6 +117,7 @@ def _command(name: str, entry: Demo) -> click.Command:
         click.Option(["-o", "--out"], type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}]."),
         click.Option(["--overwrite"], is_flag=True, help="Replace the recording named by --out."),
         click.Option(["--detailed"], is_flag=True, help="Profile by function with cProfile instead: .prof and text."),
+        click.Option(["--summary-every"], type=click.IntRange(1), help="Print a short table every N env steps."),
     ]
     if entry.breakdown:
         options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
@@ -106,6 +128,9 @@ def _command(name: str, entry: Demo) -> click.Command:
                 help=f"Run it with one environment and with ENVS [{entry.many}] in processes; print both side by side.",
             )
         )  # fmt: skip
+    if entry.rollouts_every:
+        often = f"Print the rollout tree every N rollouts, 0: never [{entry.rollouts_every}]."
+        options.append(click.Option(["--rollouts-every"], type=click.IntRange(0), help=often))
     knobs = click.Argument(["knobs"], nargs=-1, type=click.UNPROCESSED, metavar="[KNOBS]...")
     shown = click.Option(
         ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, help="Show this and the program's knobs.",
@@ -143,24 +168,47 @@ def _profile(
     out: Path | None,
     overwrite: bool,
     detailed: bool,
+    summary_every: int | None,
     knobs: tuple[str, ...],
     breakdown: bool = False,
     table: int | None = None,
+    rollouts_every: int | None = None,
 ) -> None:
     _refuse_without_libraries(name, entry)
     target = named(out or default_target(name))
     if table is not None:
         _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
     elif breakdown or not detailed:
-        _record(entry, target, overwrite, knobs, breakdown, numbered=out is None)
+        claimed = _claimed(target, overwrite, numbered=out is None)
+        often = entry.rollouts_every if rollouts_every is None else rollouts_every
+        _record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often))
     if detailed:
         _profile_by_function(entry, target, knobs)
 
 
-def _record(
-    entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], breakdown: bool, *, numbered: bool
-) -> None:
-    recorded = _record_form(entry, target, overwrite, knobs, numbered=numbered)
+def _claimed(target: Path, overwrite: bool, *, numbered: bool) -> Path:
+    if overwrite and not numbered:
+        discard(target)
+    return claim(target, numbered=numbered)
+
+
+def _watch(target: Path, summary_every: int | None, rollouts_every: int | None) -> Watch | None:
+    """What to print while the program runs."""
+    watches: list[Watch] = []
+    if rollouts_every:
+        watches.append(RolloutWatch(target, rollouts_every))
+    if summary_every:
+        watches.append(SummaryWatch(target, summary_every, None))
+
+    def look() -> None:
+        for watch in watches:
+            watch()
+
+    return look if watches else None
+
+
+def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool, watch: Watch | None) -> None:
+    recorded = _record_form(entry, claimed, knobs, watch)
     if recorded is None:
         return
     if breakdown:
@@ -170,13 +218,14 @@ def _record(
     if entry.many is not None:
         click.echo()
         show_table([recorded])
+    if entry.categories:
+        _show_categories(recorded)
+    if entry.rollouts_every:
+        _show_rollouts(entry, recorded)
 
 
-def _record_form(entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], *, numbered: bool) -> Path | None:
-    if overwrite and not numbered:
-        discard(target)
-    claimed = claim(target, numbered=numbered)
-    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options(spans=entry.spans))
+def _record_form(entry: Demo, claimed: Path, knobs: tuple[str, ...], watch: Watch | None = None) -> Path | None:
+    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options(spans=entry.spans), watch)
     if code != 0:
         end_like(code)
     return recorded
@@ -189,7 +238,7 @@ def _compare_forms(
     found: list[Path] = []
     for words, place in form_targets(target, many):
         click.echo(f"{entry.module} {' '.join(words)}")
-        recorded = _record_form(entry, place, overwrite, (*words, *knobs), numbered=numbered)
+        recorded = _record_form(entry, _claimed(place, overwrite, numbered=numbered), (*words, *knobs))
         found += [recorded] if recorded is not None else []
     click.echo()
     show_table(found)
@@ -209,6 +258,37 @@ def _show_breakdown(recorded: Path) -> None:
         raise BadOption(f"{short(recorded)} shows no data collection: was the program stopped before its first batch?")
     render_breakdown(found, Console())
     click.echo(f"\nRecording  {short(recorded)}\nrlprof report {short(recorded)} shows the rest")
+
+
+def _show_categories(recorded: Path) -> None:
+    from rlprof.analyse.categories import categories_of
+    from rlprof.analyse.report import build_report
+    from rlprof.render.categories import category_lines
+
+    _print(category_lines(categories_of(build_report(open_recording(recorded)))))
+
+
+def _print(lines: Iterable[str]) -> None:
+    """A block of lines, a blank one before it, in what characters the terminal has."""
+    from rlprof.render.terminal import encodable
+
+    click.echo(encodable("\n".join(["", *lines]), sys.stdout.encoding or "utf-8"))
+
+
+def _show_rollouts(entry: Demo, recorded: Path) -> None:
+    """The mean rollout of each phase over the whole run, then how fast the phases are."""
+    from rlprof.analyse.expectations import compare_speeds
+    from rlprof.analyse.report import build_report
+    from rlprof.analyse.rollouts import mean_rollouts, phase_totals
+    from rlprof.render.rollouts import rollout_lines, speed_lines
+
+    recording = open_recording(recorded)
+    report = build_report(recording)
+    trees = mean_rollouts(phase_totals(report, recording))
+    device = "cpu" if report.memory.gpu_peak_mb is None else "gpu"
+    for tree in trees:
+        _print(rollout_lines(tree))
+    _print(speed_lines(compare_speeds(trees, device, entry.expected)))
 
 
 def _profile_by_function(entry: Demo, target: Path, knobs: tuple[str, ...]) -> None:

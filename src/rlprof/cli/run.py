@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from rlprof.cli.project import find_settings
-from rlprof.cli.supervise import end_like, supervise
+from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
@@ -118,7 +118,7 @@ def run(
 
 
 def record_program(
-    words: list[str], target: Path, options: Options, watch: SummaryWatch | None = None
+    words: list[str], target: Path, options: Options, watch: Watch | None = None
 ) -> tuple[int, Path | None]:
     """Run `python WORDS` to its end into a claimed target: its exit code, and what `_join` makes of the recording."""
     record = Run(tuple(mask_arguments(["rlprof", *sys.argv[1:]])), time.time(), "running")
