@@ -1,5 +1,5 @@
 # Each target makes .venv and installs what it needs; a second run finds a stamp and starts at once.
-#   make demo    profile a CartPole PPO and leave its report in demo-report/
+#   make demo    profile PPO on a Petri net, with its quick engine and against the plain one; reports in demo-report/
 #   make test    lint, then every test but the long campaigns
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -9,7 +9,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 INSTALLED_FROM := pyproject.toml setup.py constraints.txt scripts/setup.sh src/rlprof/_core.pyx $(wildcard src/rlprof/core/*.pxi)
 DEMO := demo-report
-DEMO_ITERATIONS := 120
+DEMO_BATCHES := 5
 LINTED := src tests examples benchmarks setup.py
 
 .PHONY: help demo test lint pytest slow bench wheel clean
@@ -17,14 +17,15 @@ LINTED := src tests examples benchmarks setup.py
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
 
-demo: .venv/.for-demo ## profile a real CartPole PPO; report files in demo-report/
+demo: .venv/.for-demo ## profile a real PPO, compare its two engines; report files in demo-report/
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@$(BIN)/rlprof run --out $(DEMO)/cartpole.rlprof examples/cartpole_ppo.py --iterations $(DEMO_ITERATIONS)
-	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --text $(DEMO)/report.txt
-	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --json $(DEMO)/report.json
-	@$(BIN)/rlprof report $(DEMO)/cartpole.rlprof --markdown $(DEMO)/report.md
+	@$(BIN)/rlprof demo petri --out $(DEMO)/petri.rlprof --batches $(DEMO_BATCHES) --breakdown --compare
+	@for form in text:txt json:json markdown:md; do \
+		$(BIN)/rlprof report $(DEMO)/petri.rlprof --$${form%:*} $(DEMO)/report.$${form#*:}; \
+	done
+	@$(BIN)/rlprof compare $(DEMO)/petri-turbo.rlprof --by turbo --markdown $(DEMO)/comparison.md > /dev/null
 	@echo
-	@echo "Look at: $(DEMO)/report.txt  $(DEMO)/report.md  $(DEMO)/report.json"
+	@echo "Look at: $(DEMO)/report.txt  $(DEMO)/report.md  $(DEMO)/report.json  $(DEMO)/comparison.md"
 
 test: lint pytest ## lint, then all tests but the campaigns marked slow
 
@@ -54,7 +55,7 @@ clean: ## remove what was made: .venv, build, dist, caches, reports
 
 # Stamps: when one of these files changes, the next run installs anew (and so compiles _core again).
 .venv/.for-wheel: REQUIREMENTS :=
-.venv/.for-demo:  REQUIREMENTS := -e '.[examples]'
+.venv/.for-demo:  REQUIREMENTS := -e '.[demos]'
 .venv/.for-test:  REQUIREMENTS := -e '.[dev,demos,examples,sb3,torchrl,pettingzoo]'
 .venv/.for-test:  ALSO := .venv/.for-demo
 .venv/.for-bench: REQUIREMENTS := -e . -r benchmarks/requirements.txt

@@ -39,41 +39,9 @@ PLACES = {
 EVERY_CURE = [word for words in CURES.values() for word in words]
 
 
-def legal_actions(steps: int) -> list[int]:
-    """What a policy that draws among the legal actions does; an episode that ends begins anew."""
-    import numpy as np
-
-    from rlprof.demos.petri_env import PetriEnv
-
-    env, random, actions = PetriEnv(), np.random.default_rng(0), []
-    observation, _ = env.reset(seed=0)
-    for _ in range(steps):
-        actions.append(int(random.choice(np.flatnonzero(observation["action_mask"]))))
-        observation, _, terminated, truncated, _ = env.step(actions[-1])
-        if terminated or truncated:
-            observation, _ = env.reset()
-    return actions
-
-
-def simulation(turbo: bool, actions: list[int]) -> Callable[[], float]:
-    """Seconds for one play of the actions."""
-    from rlprof.demos.petri_env import PetriEnv
-
-    env = PetriEnv(turbo=turbo)
-
-    def play() -> float:
-        env.reset(seed=0)
-        start = perf_counter()
-        for action in actions:
-            _, _, terminated, truncated, _ = env.step(action)
-            if terminated or truncated:
-                env.reset()
-        return perf_counter() - start
-
-    return play
-
-
 def fill_petri(result: Result, rounds: int, steps: int) -> None:
+    from rlprof.demos.petri_simulation import legal_actions, simulation
+
     actions = legal_actions(steps)
     cases = {"plain": simulation(False, actions), "turbo": simulation(True, actions)}
     values = interleave(cases, rounds)

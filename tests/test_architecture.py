@@ -37,8 +37,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "pytest_plugin": frozenset(),
     "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
-#: The demo that shows what annotations look like; the others are programs that know nothing of rlprof.
-ANNOTATED_DEMO = "demos/robots"
+#: The demo that shows what annotations look like, and what runs two ways of one in turns; the others know nothing of us.
+ANNOTATED_DEMOS = ("demos/robots", "demos/petri_turns")
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
@@ -134,7 +134,7 @@ def imported_part(module: str) -> str | None:
 
 def direction_faults(relative: Path, imports: Iterable[Import]) -> Iterator[str]:
     part = part_of(relative)
-    annotated = relative.as_posix().startswith(ANNOTATED_DEMO)
+    annotated = relative.as_posix().startswith(ANNOTATED_DEMOS)
     for found in imports:
         target = imported_part(found.module)
         if target is None or target == part:

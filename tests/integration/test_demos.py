@@ -95,6 +95,25 @@ def test_the_slow_lines_of_snake_are_named(snake: Json) -> None:
     assert calls(snake, f".item() snake.py:{number}") == snake["throughput"]["env_steps"]
 
 
+def test_petri_compares_its_engines_in_turns_and_says_what_one_can_bring_at_most(tmp_path: Path) -> None:
+    lines = demo(tmp_path, "petri", "--compare", "--batches", "2", *PETRI, "--frames-per-batch", "640")
+    assert "rlprof compare  2 pairs of batches in one run" in lines
+    assert "Cannot tell" in lines  # two pairs are too few for a verdict, whatever they say
+    at = lines.index(next(line for line in lines if line.startswith("component ")))
+    components = {line[:18].strip() for line in lines[at + 2 : lines.index("", at)]}
+    assert {"env step", "policy forward", "GAE", "loss", "backward", "optimizer", "env reset"} <= components
+    bound = lines[lines.index("What a faster env step can bring") + 1 :]
+    alone, share, most, free, measured = (line.split("  ") for line in bound[:5])
+    faster, part = (float(next(cell for cell in row[2:] if cell.strip()).strip(" x%")) for row in (alone, share))
+    expected, without = (float(next(cell for cell in row[2:] if cell.strip()).strip(" x")) for row in (most, free))
+    assert faster > 1.5
+    assert 1 < expected < without
+    assert expected == pytest.approx(1 / (1 - part / 100 + part / 100 / faster), abs=0.01)
+    assert measured[1] == "training, measured"
+    (report,) = [line.split()[-1] for line in lines if line.startswith("Recording  ")]
+    assert_ledgers_close(read_report(tmp_path / report))
+
+
 @pytest.fixture(scope="module")
 def cyber(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], dict[int, Json]]:
     """What the table of one environment and three says, and the reports of both."""

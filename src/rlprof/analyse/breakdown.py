@@ -74,18 +74,26 @@ def _add_up(operations: Iterable[Operation]) -> dict[tuple[str, str | None], flo
     sums: dict[tuple[str, str | None], float] = {}
     for operation in operations:
         if operation.phase != UNATTRIBUTED:
-            place = _place(operation)
+            place = place_of(operation.path, operation.phase)
             sums[place] = sums.get(place, 0.0) + operation.self_seconds
     return sums
 
 
-def _place(operation: Operation) -> tuple[str, str | None]:
-    """The component and the part of it that an operation's own time belongs to."""
-    if "collect" not in operation.path:
-        return _WHILE_LEARNING.get(operation.phase, (OTHER, None))
-    part = _WHILE_COLLECTING.get(operation.phase)
+def part_of(path: tuple[str, ...], phase: str) -> str:
+    """The finest part that a path's own time belongs to."""
+    if phase == UNATTRIBUTED:
+        return OTHER
+    component, part = place_of(path, phase)
+    return part or component
+
+
+def place_of(path: tuple[str, ...], phase: str) -> tuple[str, str | None]:
+    """The component and the part of it that a path's own time belongs to."""
+    if "collect" not in path:
+        return _WHILE_LEARNING.get(phase, (OTHER, None))
+    part = _WHILE_COLLECTING.get(phase)
     if part is None:
-        part = ENV_STEP if _is_simulating(operation.path) else TENSORDICT
+        part = ENV_STEP if _is_simulating(path) else TENSORDICT
     return COLLECTION, part
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from rlprof.analyse.expectations import Expectation
+from rlprof.cli.demo_compare import Turns, show_comparison
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.rollout_watch import RolloutWatch
 from rlprof.cli.run import record_program, short, show
@@ -33,6 +34,7 @@ class Demo:
     title: str
     needs: tuple[str, ...]
     breakdown: bool = False
+    turns: Turns | None = None  # for --compare
     spans: tuple[str, ...] = ()  # functions of the program to time, as for `rlprof run --span`
     many: int | None = None  # environments to hold against one, for --table
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
@@ -47,6 +49,7 @@ DEMOS: Final = {
         title="PPO schedules a factory on a Petri net (TorchRL): does a faster simulator pay?",
         needs=("torch", "torchrl", "tensordict", "gymnasium"),
         breakdown=True,
+        turns=Turns("rlprof.demos.petri_turns", "turbo", "rlprof.demos.petri_simulation", "env step"),
         modes={"turbo": ("--turbo",), "plain": ("--no-turbo",)},
     ),
     "snake": Demo(
@@ -121,6 +124,9 @@ def _command(name: str, entry: Demo) -> click.Command:
     ]
     if entry.breakdown:
         options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
+    if entry.turns is not None:
+        said = f"Both ways of `{entry.turns.name}` in turns, batch by batch: which is faster, and where."
+        options.append(click.Option(["--compare"], is_flag=True, help=said))
     if entry.many is not None:
         options.append(
             click.Option(
@@ -171,6 +177,7 @@ def _profile(
     summary_every: int | None,
     knobs: tuple[str, ...],
     breakdown: bool = False,
+    compare: bool = False,
     table: int | None = None,
     rollouts_every: int | None = None,
 ) -> None:
@@ -178,12 +185,29 @@ def _profile(
     target = named(out or default_target(name))
     if table is not None:
         _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
-    elif breakdown or not detailed:
+    elif breakdown or not (detailed or compare):
         claimed = _claimed(target, overwrite, numbered=out is None)
         often = entry.rollouts_every if rollouts_every is None else rollouts_every
         _record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often))
+    if compare and entry.turns is not None:
+        _compare_turns(entry.turns, target, overwrite, knobs, numbered=out is None, first=not breakdown)
     if detailed:
         _profile_by_function(entry, target, knobs)
+
+
+def _compare_turns(
+    turns: Turns, target: Path, overwrite: bool, knobs: tuple[str, ...], *, numbered: bool, first: bool
+) -> None:
+    """In a run of its own: what is recorded of one way alone is no comparison."""
+    if not first:
+        click.echo()
+    place = target.with_name(f"{target.name.removesuffix(SUFFIX)}-{turns.name}{SUFFIX}")
+    claimed = _claimed(place, overwrite, numbered=numbered)
+    code, recorded = record_program(["-m", turns.module, *knobs], claimed, Options())
+    if code != 0:
+        end_like(code)
+    if recorded is not None:
+        show_comparison(turns, recorded)
 
 
 def _claimed(target: Path, overwrite: bool, *, numbered: bool) -> Path:

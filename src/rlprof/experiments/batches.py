@@ -10,7 +10,7 @@ import numpy as np
 
 from rlprof.analyse.ledger import Account, open_account
 from rlprof.experiments.compare import Circumstances, Incomparable, compare
-from rlprof.experiments.measurements import Measurement, measure_stretch
+from rlprof.experiments.measurements import Grouping, Measurement, measure_stretch
 from rlprof.experiments.stretches import Stretch, Timeline
 from rlprof.model.comparison import Comparison, LeftOut, Side
 from rlprof.model.errors import BadOption
@@ -27,8 +27,8 @@ class Batch:
     stretch: Stretch
 
 
-def compare_batches(recording: Recording, name: str, margin: float) -> Comparison:
-    """Compare the two values that `alternate(name, ...)` took in this run."""
+def compare_batches(recording: Recording, name: str, margin: float, grouping: Grouping | None = None) -> Comparison:
+    """Compare the two values that `alternate(name, ...)` took in this run, by phase if not grouped otherwise."""
     process = recording.main
     batches = batches_of(process, name)
     if not batches:
@@ -40,7 +40,9 @@ def compare_batches(recording: Recording, name: str, margin: float) -> Compariso
     turns = _rows_of(process, f"{PREFIX}{name}:turns")
     pairs, broken = [], 0
     for first, second in paired(batches):
-        measured = {b.variant: _measure(account, timeline, b.stretch, process, turns) for b in (first, second)}
+        measured = {
+            b.variant: _measure(account, timeline, b.stretch, process, turns, grouping) for b in (first, second)
+        }
         if any(m.amount <= 0 or m.seconds <= 0 for m in measured.values()):
             broken += 1
             continue
@@ -69,8 +71,15 @@ def paired(batches: list[Batch]) -> list[tuple[Batch, Batch]]:
     return [(first, second) for first, second in twos if first.variant != second.variant]
 
 
-def _measure(account: Account, timeline: Timeline, stretch: Stretch, process: Process, turns: IntColumn) -> Measurement:
-    found = measure_stretch(account, timeline, stretch, None)
+def _measure(
+    account: Account,
+    timeline: Timeline,
+    stretch: Stretch,
+    process: Process,
+    turns: IntColumn,
+    grouping: Grouping | None,
+) -> Measurement:
+    found = measure_stretch(account, timeline, stretch, None, grouping)
     if found.per != "run":
         return found
     # The loop says nothing about its steps or turns: those that asked for a value are its turns.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,8 @@ WARM_UP_SHARE: Final = 0.10
 _LEAST_KEPT: Final = 0.5
 
 Path = tuple[str, ...]
+#: The part of the loop that a path's own time belongs to, told by the path and its phase.
+Grouping = Callable[[Path, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,14 @@ def loop_of(timeline: Timeline, warm_up: float) -> Stretch | None:
     return Stretch(timeline.edge_before(start), timeline.edge_at_or_after(end) or end, end - start)
 
 
-def measure_stretch(account: Account, timeline: Timeline, stretch: Stretch, memory_mb: float | None) -> Measurement:
-    """What was done in a stretch, per env step, else per iteration, else as a whole."""
+def measure_stretch(
+    account: Account,
+    timeline: Timeline,
+    stretch: Stretch,
+    memory_mb: float | None,
+    grouping: Grouping | None = None,
+) -> Measurement:
+    """What was done in a stretch, per env step, else per iteration, else as a whole; by phase, if not grouped else."""
     per: Per = "run"
     amount = 1.0
     if timeline.counts_steps:
@@ -86,6 +94,8 @@ def measure_stretch(account: Account, timeline: Timeline, stretch: Stretch, memo
     operations: dict[Path, float] = {}
     for path, seconds in timeline.seconds_by_path(stretch).items():
         phase = account.phases[path]
+        if grouping is not None:
+            phase = grouping(names[path], phase)
         phases[phase] = phases.get(phase, 0.0) + seconds / amount
         if not is_root(account.process.paths[path]):
             operations[names[path]] = operations.get(names[path], 0.0) + seconds / amount

@@ -14,6 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from rlprof.record.noted import noted
+
+#: The fact that record/alternation.py notes.
+ALTERNATES: Final = "alternate"
 #: Flushes in which resting probes sleep, for each one in which they are awake.
 SLEEPS: Final = 9
 #: Calls of a level in flushes that were looked at, before it may rest.
@@ -103,7 +107,8 @@ class Resting:
         if self._share >= 1 or not restables or seconds <= 0:
             return
         if self._sleeps:
-            self._sleeps -= 1
+            # Two ways that take turns are compared batch by batch: every one of them is looked at.
+            self._sleeps = 0 if ALTERNATES in noted() else self._sleeps - 1
             if not self._sleeps:
                 for each in tuple(restables):
                     each.wake()
@@ -115,7 +120,7 @@ class Resting:
             if steps:
                 self._seen.setdefault(path, _Seen()).see(counts.get(path, 0), steps, steps_ns)
         calls = sum(counts.get(path, 0) for path in self._levels)
-        if calls * DETOUR_NS / seconds < self._worth or self._is_new(counts):
+        if calls * DETOUR_NS / seconds < self._worth or self._is_new(counts) or ALTERNATES in noted():
             return
         self._sleeps = SLEEPS
         for each in tuple(restables):

@@ -20,20 +20,22 @@ from rlprof.render.text import WIDTH
 
 _STYLES: Final = {"faster": "green", "slower": "red", "same": "cyan", "cannot-tell": QUIET}
 #: What the columns beside the name take.
-_BESIDE_NAME: Final = 62
+_BESIDE_NAME: Final = 66
+#: Below this width, intervals are written shorter.
+_NARROW: Final = 92
 _LONGEST_NAME: Final = 44
 #: Rows that neither matter nor changed are left to --json.
 _LEAST_SHARE: Final = 0.0005
 
 
-def render_comparison(found: Comparison, console: Console) -> None:
-    """Draw a comparison on a console."""
+def render_comparison(found: Comparison, console: Console, parts: str = "phase") -> None:
+    """Draw a comparison on a console. `parts` says what its rows are where they are no phases."""
     canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
     if not canvas.plain:
-        _draw(found, console, canvas)
+        _draw(found, console, canvas, parts)
         return
     with console.capture() as capture:
-        _draw(found, console, canvas)
+        _draw(found, console, canvas, parts)
     console.file.write(encodable(capture.get(), console.encoding))
 
 
@@ -45,14 +47,14 @@ def render_comparison_text(found: Comparison) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-def _draw(found: Comparison, console: Console, canvas: Canvas) -> None:
-    for number, part in enumerate(_sections(found, canvas)):
+def _draw(found: Comparison, console: Console, canvas: Canvas, parts: str = "phase") -> None:
+    for number, part in enumerate(_sections(found, canvas, parts)):
         if number:
             console.print()
         console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
 
 
-def _sections(found: Comparison, canvas: Canvas) -> Iterator[RenderableType]:
+def _sections(found: Comparison, canvas: Canvas, parts: str) -> Iterator[RenderableType]:
     yield _head(found, canvas)
     verdict = Text(words.headline(found), style=f"bold {_STYLES[found.overall.verdict]}")
     yield Group(verdict, *(Text(line) for line in words.explanation(found)))
@@ -60,7 +62,7 @@ def _sections(found: Comparison, canvas: Canvas) -> Iterator[RenderableType]:
     if phases:
         note = f"time per {found.per}; what a change saves of A's whole time"
         names = [clean_text(row.phase, _LONGEST_NAME) for row in phases]
-        yield Group(title("By phase", note, canvas.width), _table("phase", names, phases, canvas))
+        yield Group(title(f"By {parts}", note, canvas.width), _table(parts, names, phases, canvas))
     operations = [row for row in found.operations if row.verdict in ("faster", "slower")]
     if operations:
         names = [clean_text(" / ".join(row.path), 400) for row in operations]
@@ -96,14 +98,16 @@ def _table(kind: str, names: Sequence[str], rows: Sequence[Row], canvas: Canvas)
     for name in ("A", "B", "speed-up", "likely", "saves"):
         table.add_column(name, justify="left" if name == "likely" else "right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    room = min(max(canvas.width - _BESIDE_NAME, 14), _LONGEST_NAME)
+    narrow = canvas.width < _NARROW
+    interval = words.short_interval if narrow else words.interval
+    room = min(max(canvas.width - _BESIDE_NAME + 4 * narrow, 14), _LONGEST_NAME)
     for name, row in zip(names, rows, strict=True):
         table.add_row(
-            _tail(name, room),
+            _tail(name, room) if kind == "operation" else cut(Text(name), room),
             format_duration(row.baseline_seconds),
             format_duration(row.candidate_seconds),
             words.change(row),
-            words.interval(row.low, row.high),
+            interval(row.low, row.high),
             words.saved(row),
             Text(words.WORDS[row.verdict], style=_STYLES[row.verdict]),
         )

@@ -15,6 +15,7 @@ WORDS: Final[dict[Verdict, str]] = {
     "cannot-tell": "cannot tell",
 }
 MEMORY_WORDS: Final[dict[Verdict, str]] = {**WORDS, "faster": "less", "slower": "more"}
+ANYTHING: Final = "anything"
 #: Sections that list things stop here.
 MOST_LISTED: Final = 12
 
@@ -29,7 +30,21 @@ def ratio(value: float | None) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+    if low is None or high is None:
+        return ""
+    return ANYTHING if _says_nothing(low, high) else f"{ratio(low)} to {ratio(high)}"
+
+
+def short_interval(low: float | None, high: float | None) -> str:
+    """For narrow places."""
+    if low is None or high is None:
+        return ""
+    return ANYTHING if _says_nothing(low, high) else f"{ratio(low)[:-1]}-{ratio(high)}"
+
+
+def _says_nothing(low: float, high: float) -> bool:
+    """Two or three pairs that differ leave room for a millionfold: digits would only look as if they said something."""
+    return low < 0.01 or high >= 100
 
 
 def headline(found: Comparison) -> str:
@@ -61,8 +76,9 @@ def explanation(found: Comparison) -> Iterator[str]:
         return
     if overall.low is not None:
         fits = interval(overall.low, overall.high)
-        yield f"B ran at {ratio(overall.ratio)} the speed of A; anything from {fits} fits."
-    if found.minimal_detectable is not None:
+        said = "anything fits" if fits == ANYTHING else f"anything from {fits} fits"
+        yield f"B ran at {ratio(overall.ratio)} the speed of A; {said}."
+    if found.minimal_detectable is not None and found.minimal_detectable < 1:
         yield f"{found.pairs} such pairs find differences of {format_percent(found.minimal_detectable)} or more."
     if found.pairs < 5:
         yield f"A verdict takes at least {5 - found.pairs} more pairs."

@@ -89,6 +89,17 @@ def test_nothing_rests_where_the_whole_run_may_be_spent(sleeper: Sleeper) -> Non
     assert sleeper.awake
 
 
+def test_nothing_rests_while_two_ways_take_turns(sleeper: Sleeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = levels()
+    flush(made, OFTEN, 8, awake=True)
+    assert not sleeper.awake
+    monkeypatch.setattr(resting, "noted", lambda: {"alternate": {"turbo": ["False", "True"]}})
+    flush(made, OFTEN, 8, awake=False)
+    assert sleeper.awake
+    flush(made, OFTEN, 8, awake=True)
+    assert sleeper.awake
+
+
 def test_nothing_rests_that_was_hardly_seen(sleeper: Sleeper) -> None:
     made = levels()
     flush(made, ENOUGH_CALLS // 8 - 1, 8, awake=True)

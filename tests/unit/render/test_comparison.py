@@ -24,6 +24,7 @@ from rlprof.model.comparison import (
     Side,
     Speed,
 )
+from rlprof.render import comparison_words as words
 from rlprof.render.comparison_markdown import render_comparison_markdown
 from rlprof.render.comparison_terminal import render_comparison, render_comparison_text
 from rlprof.render.json import render_json
@@ -152,3 +153,13 @@ def test_an_output_without_line_characters_gets_plain_ones() -> None:
     render_comparison(a_comparison(), Console(file=stream, width=80, color_system=None))
     stream.flush()
     assert b"60.0 us" in raw.getvalue()
+
+
+@pytest.mark.parametrize(("low", "high"), [(1e-9, 2.0), (0.5, 4e18), (0.5, 100.0)])
+def test_an_interval_that_says_nothing_has_no_digits(low: float, high: float) -> None:
+    assert words.interval(low, high) == words.short_interval(low, high) == "anything"
+
+
+def test_a_narrow_interval_keeps_both_ends() -> None:
+    assert words.interval(0.9412, 1.256) == "0.941x to 1.26x"
+    assert words.short_interval(0.9412, 1.256) == "0.941-1.26x"
