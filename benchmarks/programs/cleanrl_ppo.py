@@ -109,9 +109,9 @@ class Training:
                 for begin in range(0, batch, batch // MINIBATCHES):
                     chosen = order[begin : begin + batch // MINIBATCHES]
 
-                    _, newlogprob, entropy, newvalue = agent.get_action_and_value(
-                        b_obs[chosen], b_actions.long()[chosen]
-                    )
+                    mb_obs, mb_actions = b_obs[chosen], b_actions.long()[chosen]
+
+                    _, newlogprob, entropy, newvalue = agent.get_action_and_value(mb_obs, mb_actions)
                     logratio = newlogprob - b_logprobs[chosen]
                     ratio = logratio.exp()
                     advantage = b_advantages[chosen]
