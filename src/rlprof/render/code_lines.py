@@ -34,6 +34,9 @@ WORTH_A_TABLE: Final = 0.01
 NAMES: Final = {UNATTRIBUTED: "unattributed", STARTUP: "start-up"}  # parts that are no phases
 
 _BESIDE_NAME: Final = 46
+_PER_STEP: Final = 10
+#: From this width on there is room for the time per env step, too.
+WIDE: Final = 96
 _WIDEST_BAR: Final = 20
 _LONGEST: Final = 90
 
@@ -43,10 +46,11 @@ def unattributed_lines(report: Report, canvas: Canvas) -> Iterator[RenderableTyp
     drilled = part_named(report, UNATTRIBUTED)
     if drilled is None or not worth_a_table(report, drilled):
         return
-    table = _table(canvas)
+    steps = _steps(report, canvas)
+    table = _table(canvas, steps)
     many = canvas.operations is None
     for line in largest(drilled, 4 * TOP_LINES if many else TOP_LINES):
-        _add(table, line, drilled, canvas)
+        _add(table, line, drilled, canvas, steps)
     _add_rest(table, drilled, canvas, many)
     heading = title("Unattributed time, by line", note(report, drilled), canvas.width)
     yield Group(heading, table, *(Text(said, style=QUIET) for said in unseen(report)))
@@ -57,7 +61,8 @@ def phase_lines(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
     parts = list(shown_parts(report, None if canvas.operations is None else TOP_PHASES))
     if not parts:
         return
-    table = _table(canvas)
+    steps = _steps(report, canvas)
+    table = _table(canvas, steps)
     for drilled in parts:
         style = CATEGORY_STYLES.get(category_of(drilled.part), QUIET)
         table.add_row(
@@ -65,11 +70,12 @@ def phase_lines(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
             format_duration(drilled.seconds),
             "",
             format_percent(_share(drilled.seconds, report.ledger.wall_seconds)),
+            *_per_step(drilled.seconds if drilled.part != STARTUP else None, steps),
             Text(few(drilled), style=QUIET),
         )
         most = TOP_STARTUP_LINES if drilled.part == STARTUP else TOP_PHASE_LINES
         for line in largest(drilled, TOP_LINES if canvas.operations is None else most):
-            _add(table, line, drilled, canvas, indent="  ")
+            _add(table, line, drilled, canvas, steps, indent="  ")
     yield Group(title("Largest parts, by line", "from stack samples; ±: 95%", canvas.width), table)
 
 
@@ -150,29 +156,44 @@ def rest_of(drilled: Drilldown, shown: list[LineEntry]) -> Iterator[tuple[str, f
     yield "without a sample", drilled.unsampled_seconds
 
 
-def _table(canvas: Canvas) -> Table:
+def _steps(report: Report, canvas: Canvas) -> float | None:
+    """Env steps to divide by, where they are known and the terminal is wide."""
+    return report.throughput.env_steps or None if canvas.width >= WIDE else None
+
+
+def _per_step(seconds: float | None, steps: float | None) -> tuple[str, ...]:
+    """A cell for what one env step takes; start-up is no part of a step."""
+    if steps is None:
+        return ()
+    return ("" if seconds is None else format_duration(seconds / steps),)
+
+
+def _table(canvas: Canvas, steps: float | None) -> Table:
     table = grid(canvas)
     table.add_column("line", no_wrap=True)
-    for name in ("time", "±", "share"):
+    for name in ("time", "±", "share", *(["per step"] if steps is not None else [])):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     return table
 
 
-def _add(table: Table, line: LineEntry, drilled: Drilldown, canvas: Canvas, indent: str = "") -> None:
-    room = max(canvas.width - _BESIDE_NAME, 16)
+def _add(
+    table: Table, line: LineEntry, drilled: Drilldown, canvas: Canvas, steps: float | None, indent: str = ""
+) -> None:
+    room = max(canvas.width - _BESIDE_NAME - (_PER_STEP if steps is not None else 0), 16)
     table.add_row(
         _line_name(line, indent, room),
         format_duration(line.seconds),
         margin(line),
         format_percent(line.share),
+        *_per_step(line.seconds if drilled.part != STARTUP else None, steps),
         Text(bar(_share(line.seconds, drilled.seconds), _bar_width(canvas), plain=canvas.plain), style=QUIET),
     )
     for call in called(line, drilled):
         below = Text(f"{indent}  in {clean_text(call.function, 60)}", style=QUIET)
         if not call.function.startswith("import "):
             below.append(f"  {clean_text(short_place(call), _LONGEST)}")
-        table.add_row(cut(below, room), Text(format_duration(call.seconds), style=QUIET), "", "", "")
+        table.add_row(cut(below, room), Text(format_duration(call.seconds), style=QUIET))
 
 
 def _line_name(line: LineEntry, indent: str, room: int) -> Text:
@@ -188,7 +209,7 @@ def _add_rest(table: Table, drilled: Drilldown, canvas: Canvas, many: bool) -> N
     shown = largest(drilled, 4 * TOP_LINES if many else TOP_LINES)
     for name, seconds in rest_of(drilled, shown):
         if seconds >= 0.005 * drilled.seconds:
-            table.add_row(Text(name, style=QUIET), Text(format_duration(seconds), style=QUIET), "", "", "")
+            table.add_row(Text(name, style=QUIET), Text(format_duration(seconds), style=QUIET))
 
 
 def _bar_width(canvas: Canvas) -> int:
