@@ -7,15 +7,13 @@ cyber: both simulators with random actions and nothing learned, then training wi
 
 from __future__ import annotations
 
-import contextlib
-import io
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from measure import CannotMeasure, Result, Table, argument_parser, finish, new_result, run_script, say
+from timed_training import train
 
 from rlprof.experiments.pairs import interleave, ratios, spread
 
@@ -36,6 +34,7 @@ PLACES = {
     "1 env, NumPy": ["--envs", "1", "--simulator", "numpy"],
     "200 envs, NumPy": ["--envs", "200", "--simulator", "numpy"],
 }
+MOST_SECONDS = 600.0  # of one training: the longest takes a few minutes on two cores that do nothing else
 EVERY_CURE = [word for words in CURES.values() for word in words]
 
 
@@ -56,19 +55,12 @@ class Snake:
     """One form of the program, trained from the start each time it is measured."""
 
     def __init__(self, folder: Path, episodes: int, *words: str) -> None:
-        from rlprof.demos import snake
-
-        self.snake: Any = snake
         self.words = ["--episodes", str(episodes), "--log-file", str(folder / "snake.log"), *words]
         self.rates: list[float] = []
 
     def __call__(self) -> float:
-        quiet = io.StringIO()
-        start = perf_counter()
-        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-            done = self.snake.train(self.snake.parse(self.words))
-        seconds = perf_counter() - start
-        self.rates.append(done.steps / seconds)
+        seconds, steps = train("rlprof.demos.snake", self.words, MOST_SECONDS)
+        self.rates.append(steps / seconds)
         return seconds
 
 
@@ -140,18 +132,11 @@ def arrays(envs: int, steps: int) -> Callable[[], float]:
 
 def training(words: list[str], steps: int) -> Callable[[], float]:
     """Seconds for a transition of training. A run of one batch is taken off: it has the same start and end."""
-    from rlprof.demos import cyber
-
-    def seconds_and_steps(*length: str) -> tuple[float, int]:
-        quiet = io.StringIO()
-        start = perf_counter()
-        with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-            done = cyber.train(cyber.parse([*words, *length]))
-        return perf_counter() - start, done.steps
 
     def learn() -> float:
-        short, few = seconds_and_steps("--steps", "1")
-        long, many = seconds_and_steps("--steps", str(steps))
+        say(" ".join(words))
+        short, few = train("rlprof.demos.cyber", [*words, "--steps", "1"], MOST_SECONDS)
+        long, many = train("rlprof.demos.cyber", [*words, "--steps", str(steps)], MOST_SECONDS)
         return (long - short) / (many - few)
 
     return learn

@@ -10,6 +10,7 @@ from typing import Final
 
 from rlprof import _core
 from rlprof.record.complain import complain
+from rlprof.record.crowd import times_slower
 from rlprof.record.device import allocated_bytes, allocator
 from rlprof.record.flush import Flusher
 from rlprof.record.memory import RssReader
@@ -39,6 +40,10 @@ class Ticker:
 
     def start(self) -> None:
         self._thread.start()
+
+    def change_beat(self, seconds: float) -> None:
+        """Called by a beat, it counts from that one."""
+        self._seconds = seconds
 
     def stop(self, last: Callable[[], None] | None = None) -> bool:
         """Whether it has ended: a write to a disk that hangs is not waited for. `last` is the thread's last act."""
@@ -82,15 +87,38 @@ class Sampler:
         self._failed = failed
         self._rss = RssReader() if options.memory else None
         self._thread = threading.Thread(target=self._run, name="rlprof-sampler", daemon=True)
+        self._times_slower = 1
+        self._changing = threading.Lock()  # around all that begins and ends the core's beat
+        self._beating = False
+        self._ended = False
 
     def start(self) -> None:
-        memory = 0.0 if self._rss is None else 1.0 / MEMORY_HZ
-        seconds = 1.0 / self._stack_hz if self._stack_hz > 0 else memory
-        _core.begin_beat(seconds, memory, self._stack_hz > 0, sys._current_frames)
+        self._begin()
         self._thread.start()
 
+    def _begin(self) -> None:
+        memory = 0.0 if self._rss is None else 1.0 / MEMORY_HZ
+        seconds = 1.0 / self._stack_hz if self._stack_hz > 0 else memory
+        slower = self._times_slower
+        _core.begin_beat(seconds * slower, memory * slower, self._stack_hz > 0, sys._current_frames)
+        self._beating = True
+
+    def _end(self) -> None:
+        if self._beating:
+            self._beating = False
+            _core.end_beat()
+
+    def slow_down(self, times: int) -> None:
+        """Sample so many times more seldom than asked for."""
+        with self._changing:
+            if times != self._times_slower and not self._ended:
+                self._times_slower = times
+                self._end()  # the thread begins anew
+
     def stop(self) -> bool:
-        _core.end_beat()
+        with self._changing:
+            self._ended = True
+            self._end()
         if self._thread is not threading.current_thread():
             self._thread.join(STOP_SECONDS)
         if self._thread.is_alive():
@@ -106,8 +134,12 @@ class Sampler:
 
     def _run(self) -> None:
         try:
-            while _core.keep_beat():
-                self._read_memory()
+            while not self._ended:
+                while _core.keep_beat():
+                    self._read_memory()
+                with self._changing:
+                    if not self._ended:
+                        self._begin()
         except Exception as error:
             # A fault of ours must not reach the program, nor be repeated a hundred times a second.
             self._failed(error)
@@ -156,8 +188,19 @@ class Background:
 
     def _write(self) -> None:
         self._flush()
-        if self._sampler is not None:
-            self._sampler.watch_device()
+        sampler = self._sampler
+        if sampler is not None:
+            sampler.watch_device()
+        if self._flusher.identity.role != "main":
+            self._make_room(sampler)
+
+    def _make_room(self, sampler: Sampler | None) -> None:
+        """Hundreds of workers must not spend the few cores that they share on writing and sampling."""
+        slower = times_slower(self._flusher.store.path)
+        if self._writer is not None:
+            self._writer.change_beat(FLUSH_SECONDS * slower)
+        if sampler is not None:
+            sampler.slow_down(slower)
 
     def _stop_writing(self, error: Exception) -> None:
         self._writer_failed = True

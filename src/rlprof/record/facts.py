@@ -32,7 +32,7 @@ def machine_facts() -> dict[str, Any]:
         "system": lambda: f"{platform.system()} {platform.release()}",
         "cpu": _cpu_model,
         "cores": os.cpu_count,
-        "cores_usable": _usable_cores,
+        "cores_usable": usable_cores,
         "cpu_quota": _cgroup_quota,
         "memory_bytes": lambda: psutil.virtual_memory().total,
         "python": platform.python_version,
@@ -84,7 +84,7 @@ def _cpu_model() -> str | None:
     return platform.processor() or None
 
 
-def _usable_cores() -> int | None:
+def usable_cores() -> int | None:
     try:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
