@@ -79,7 +79,7 @@ DEMOS: Final = {
         needs=("torch", "gymnasium"),
         modes={"": ()},
         rollouts_every=20,
-        expected=(Expectation("cpu", "supervised", 1500, 3000), Expectation("cpu", "ppo", 2000, 4500)),
+        expected=(Expectation("cpu", "supervised", 1500, 2500), Expectation("cpu", "ppo", 2500, 4500)),
     ),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rlprof.analyse.rollouts import PhaseTotals, count_rollouts, mean_rollouts, phase_totals
+from rlprof.cli.watch import show_meanwhile
 from rlprof.model.errors import RlprofError
 from rlprof.recording import open_recording
 from rlprof.recording.place import parts_of
@@ -48,6 +49,6 @@ class RolloutWatch:
 
         now = phase_totals(build_report(recording), recording)
         for tree in mean_rollouts(now, self._before):
-            click.echo("\n".join(rollout_lines(tree)) + "\n", err=True)
+            show_meanwhile("\n".join(rollout_lines(tree)) + "\n")
         self._before = now
         self._next = (ended // self._every + 1) * self._every

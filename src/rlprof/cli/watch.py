@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,14 @@ from rlprof.analyse.throughput import ENV_STEPS, counter_total
 from rlprof.model.errors import RlprofError
 from rlprof.recording import open_recording
 from rlprof.recording.place import parts_of
+
+
+def show_meanwhile(text: str) -> None:
+    """Print on standard error while the program runs; a progress bar that it draws there makes room."""
+    from rlprof.render.terminal import encodable
+
+    erase = "\r\x1b[K" if sys.stderr.isatty() else ""
+    click.echo(erase + encodable(text, sys.stderr.encoding or "utf-8"), err=True)
 
 
 class SummaryWatch:
@@ -47,7 +56,7 @@ class SummaryWatch:
         from rlprof.analyse.report import build_report
         from rlprof.render.summary import render_summary
 
-        click.echo(render_summary(build_report(recording)), err=True)
+        show_meanwhile(render_summary(build_report(recording)))
         if self._every_seconds is not None:
             self._next_time = time.monotonic() + self._every_seconds
         if self._every_steps is not None:

@@ -63,7 +63,7 @@ cdef int32_t place_of(PyFrameObject *leaf):
     cdef PyFrameObject *frame = leaf
     cdef PyObject *code
     cdef int depth = 0, i
-    cdef int32_t place = -1
+    cdef int32_t place = -1, line
     Py_XINCREF(<PyObject *>frame)
     while frame != NULL and depth < MAX_WALK:
         chain[depth] = frame
@@ -72,7 +72,10 @@ cdef int32_t place_of(PyFrameObject *leaf):
     Py_XDECREF(<PyObject *>frame)
     for i in range(depth - 1, -1, -1):
         code = <PyObject *>PyFrame_GetCode(chain[i])
-        place = find_place(place, code, PyFrame_GetLineNumber(chain[i]))
+        line = PyFrame_GetLineNumber(chain[i])
+        if line <= 0:  # some instructions stand in no line: the function is known all the same
+            line = (<object>code).co_firstlineno
+        place = find_place(place, code, line)
         Py_XDECREF(code)
         Py_XDECREF(<PyObject *>chain[i])
     return place

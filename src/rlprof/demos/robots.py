@@ -76,8 +76,7 @@ class Games(BaseCallback):  # type: ignore[misc]
             self.said = tenth
             new = self.solved[self.counted :]
             self.counted = len(self.solved)
-            share = sum(new) / max(len(new), 1)
-            self.progress.say(f"{self.num_timesteps} steps: {share:.1%} of {len(new)} games solved")
+            self.progress.say(f"{self.num_timesteps} steps: {sum(new)} of {len(new)} games solved")
         return True
 
 

@@ -256,10 +256,15 @@ def train(options: argparse.Namespace) -> list[int]:
             said = steps * 10 // options.total_steps
             ended = collector.delivered[counted:]
             counted = len(collector.delivered)
-            mean = sum(ended) / max(len(ended), 1)
             phase = "supervised" if supervised else "ppo"
-            progress.say(f"{steps} steps, {phase}: {mean:.2f} of {options.crates} crates in {len(ended)} episodes")
+            progress.say(f"{steps} steps, {phase}: {summed_up(ended, options.crates)}")
     return collector.delivered
+
+
+def summed_up(delivered: list[int], crates: int) -> str:
+    if not delivered:
+        return "no episode ended"
+    return f"{sum(delivered) / len(delivered):.2f} of {crates} crates, mean of {len(delivered)} episodes"
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -97,10 +98,21 @@ def read_part(part: Path, number: int = 1, *, keep_open: bool = True) -> list[Pr
     """The process of a part; none where it was killed before its first write was complete."""
     if keep_open:
         connection = open_database(part)
-        return _processes(connection, lambda: contextlib.nullcontext(connection), live=True, number=number)
-    with contextlib.closing(open_database(part)) as connection:
+        with _one_moment(connection):
+            return _processes(connection, lambda: contextlib.nullcontext(connection), live=True, number=number)
+    with contextlib.closing(open_database(part)) as connection, _one_moment(connection):
         again = lambda: contextlib.closing(open_database(part))  # noqa: E731
         return _processes(connection, again, live=True, number=number)
+
+
+@contextlib.contextmanager
+def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """Its process may write between two queries, and what is in one table fits the others of the same write only."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.rollback()
 
 
 def open_database(path: Path) -> sqlite3.Connection:

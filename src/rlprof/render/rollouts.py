@@ -33,7 +33,7 @@ def _line(part: RolloutPart, plain: bool) -> str:
 
 def speed_lines(speeds: Sequence[PhaseSpeed]) -> Iterable[str]:
     """The phases with their speeds, and a mark on what is far too slow."""
-    yield f"{'phase':<14}{'device':<8}{'steps/s':>9}  {'expected':<16}"
+    yield f"{'phase':<14}{'device':<8}{'steps/s':>9}  expected"
     for speed in speeds:
         found = format_rate(speed.sps, "").strip()
         name = clean_text(speed.phase, 13)

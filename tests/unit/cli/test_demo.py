@@ -30,7 +30,7 @@ def test_its_program_is_there(name: str) -> None:
 def test_an_unknown_name_is_answered_with_those_there_are() -> None:
     result = CliRunner().invoke(main, ["demo", "tetris"])
     assert result.exit_code == 2
-    assert "there is no demo tetris; there are petri, snake, robots, teacher" in result.output
+    assert "there is no demo tetris; there are petri, snake, cyber, robots, teacher" in result.output
 
 
 def test_a_missing_library_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

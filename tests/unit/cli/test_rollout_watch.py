@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,17 @@ def test_it_speaks_when_there_are_enough_new_ones(growing: Growing, capsys: pyte
     assert headings == [
         [], [], ["ppo rollouts 1 to 12"], [], ["ppo rollouts 13 to 45"], [], ["ppo rollouts 46 to 50"]
     ]  # fmt: skip
+
+
+def test_a_progress_bar_on_the_terminal_makes_room(
+    growing: Growing, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    growing.rollouts = 10
+    RolloutWatch(Path("run.rlprof"), 10)()
+    assert capsys.readouterr().err.startswith("ppo rollouts 1 to 10")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    RolloutWatch(Path("run.rlprof"), 10)()
+    assert capsys.readouterr().err.startswith("\r\x1b[Kppo rollouts 1 to 10")
 
 
 def test_a_fault_is_told_once_and_ends_only_the_watching(

@@ -182,6 +182,21 @@ def test_steps_about_which_the_teacher_was_not_asked_teach_nothing() -> None:
     assert teacher.imitation_loss(policy, torch.tensor([-1, -1, -1])).item() == 0.0
 
 
+def test_a_step_in_which_an_environment_only_began_anew_does_not_count() -> None:
+    options = teacher.parse(["--envs", "2", "--rollout", "130"])
+    student, rollout = teacher.Student(8), teacher.Rollout.empty(options)
+    collector = teacher.Collector(teacher.make_envs(options), student, rollout, options)
+    collector.collect(None)
+    assert rollout.ends[:, :, 0].nonzero()[:, 0].tolist() == [59, 59, 120, 120]
+    assert torch.equal(rollout.counts[1:], 1.0 - rollout.ends[:-1])
+    assert rollout.rewards[rollout.counts == 0].eq(0.0).all()
+    assert len(collector.delivered) == 4
+    learner, seen = teacher.Learner(student, options), []
+    student.register_forward_hook(lambda module, inputs, output: seen.append(len(inputs[0])))
+    learner.learn(rollout, torch.zeros(2, 4), supervised=False)
+    assert sum(seen) == options.epochs * int(rollout.counts.sum())
+
+
 def test_advantages_stop_at_the_end_of_an_episode() -> None:
     options = teacher.parse(["--envs", "1", "--agents", "1", "--rollout", "3"])
     rollout = teacher.Rollout.empty(options)

@@ -9,6 +9,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlprof.model.errors import EmptyRecording, NotARecording, RlprofError
+from rlprof.model.recording import Process
 from rlprof.recording import codec, columns, reader
 from rlprof.recording.merge import merge
-from rlprof.recording.place import parts_of
+from rlprof.recording.place import PART_SUFFIX, parts_of
 from rlprof.recording.reader import open_recording
+from rlprof.recording.store import PartStore
 from support.parts import DEAD_PID, a_batch, change, codes, content, content_of_run, write_part
 
 
@@ -184,6 +187,29 @@ def test_a_run_that_still_goes_on_is_called_running_and_not_unmerged(tmp_path: P
     recording = open_recording(parts)
     assert recording.status == "running"
     assert recording.warnings == ()
+
+
+@pytest.mark.parametrize("kept_open", [0, 1])
+def test_a_part_that_is_written_while_it_is_read_is_read_as_it_was_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_open: int
+) -> None:
+    parts = tmp_path / "run.rlprof.parts"
+    parts.mkdir()
+    writer = PartStore(parts / f"11-aa{PART_SUFFIX}")
+    writer.write(a_batch(seed=1, end_ns=10_000))
+    read_process = reader.read_process
+
+    def late(*arguments: Any) -> Process:
+        writer.write(a_batch(seed=2, end_ns=20_000))
+        return read_process(*arguments)
+
+    monkeypatch.setattr(reader, "PARTS_KEPT_OPEN", kept_open)
+    monkeypatch.setattr(reader, "read_process", late)
+    main = open_recording(parts).main
+    assert (main.end_ns, main.counters["env_steps"].amount) == (10_000, 257.0)
+    monkeypatch.undo()
+    assert open_recording(parts).main.counters["env_steps"].amount == 258.0
+    writer.close()
 
 
 def test_parts_that_were_merged_while_they_were_read_are_read_as_merged(
