@@ -260,22 +260,25 @@ STAYS = """
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_child_that_never_ends_does_not_hold_the_run_up(tmp_path: Path) -> None:
     script = write_program(tmp_path, STAYS)
-    lasted = []
-    for start in (run_bare, run_recorded):
-        done = start(script)
-        os.kill(int(done.out), signal.SIGKILL)
-        assert done.code == 0
-        lasted.append(done.seconds)
-    report = done.report()
-    assert [(p["role"], p["status"]) for p in processes(report)] == [("main", "completed"), ("fork", "running")]
-    assert calls(report, "endless") > 0
-    # What Python itself needs to start twice is not a delay at exit; the bar of 1 s is for the end alone.
-    assert lasted[1] - lasted[0] < 1 + _start_seconds(tmp_path)
+    held_up = []
+    for attempt in range(3):  # others may hold a run up now and then; the child would do it every time
+        bare, done = run_bare(script), run_recorded(script, options=["--overwrite"] if attempt else [])
+        for each in (bare, done):
+            os.kill(int(each.out), signal.SIGKILL)
+            assert each.code == 0
+        report = done.report()
+        assert [(p["role"], p["status"]) for p in processes(report)] == [("main", "completed"), ("fork", "running")]
+        assert calls(report, "endless") > 0
+        # What Python itself needs to start twice is not a delay at exit; the bar of 1 s is for the end alone.
+        held_up.append(done.seconds - bare.seconds - _start_seconds(tmp_path))
+        if held_up[-1] < 1:
+            break
+    assert min(held_up) < 1
 
 
 def _start_seconds(folder: Path) -> float:
     empty = write_program(folder, "", "empty.py")
-    run_recorded(empty)
+    run_recorded(empty, options=["--overwrite"])
     return run_recorded(empty, options=["--overwrite"]).seconds
 
 
