@@ -16,7 +16,7 @@ import pytest
 from rlprof.experiments.batches import batches_of
 from rlprof.experiments.journal import open_journal
 from rlprof.recording import open_recording
-from support.programs import RLPROF, Json, Outcome, environment, run, started, wait_for, write_program
+from support.programs import RLPROF, Json, Outcome, environment, read_report, run, started, wait_for, write_program
 
 #: A training loop whose update can be made to take several times as long. Sleeping is steady on a busy machine.
 TRAIN = """
@@ -253,6 +253,13 @@ def test_batches_last_half_a_second_and_both_values_have_as_many(folder: Path, a
     assert min(lengths) >= 0.49
     whole = batches[: len(batches) // 2 * 2]
     assert sum(batch.variant for batch in whole) == len(whole) // 2
+
+
+def test_the_report_says_that_its_figures_are_of_both(folder: Path, alternating: Outcome) -> None:
+    said = read_report(folder / "alternating.rlprof")["warnings"]
+    notes = [warning for warning in said if "turns" in warning["message"]]
+    assert [note["code"] for note in notes] == ["note-alternated"]
+    assert notes[0]["remedy"] == "rlprof compare RECORDING --by slow tells them apart"
 
 
 def test_another_name_is_refused_with_those_there_are(folder: Path, alternating: Outcome) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from rlprof.analyse.alternated import alternated
 from rlprof.analyse.bottlenecks import SEPARATOR
 from rlprof.analyse.ledger import GAP_TOLERANCE, NS_PER_SECOND, Account, cost_of, gap_share, ledger_of
 from rlprof.analyse.own_code import spans_not_found
@@ -184,6 +185,15 @@ def _thinning(process: Process, identity: int, name: str, seconds: float) -> str
     return f"`{name}` (1 in {stats.count / max(stats.timed, 1):.3g}, {format_duration(seconds)} ± {error})"
 
 
+def _alternated(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
+    for name, values in alternated(recording.main).items():
+        yield ReportWarning(
+            f"{NOTE}alternated",
+            f"the run took turns between {name} = {values[0]} and {name} = {values[1]}: its figures are of both",
+            f"rlprof compare RECORDING --by {name} tells them apart",
+        )
+
+
 def _spans_not_found(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
     yield from spans_not_found(recording)
 
@@ -219,6 +229,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _recorded,
     _spans_not_found,
     _thinned,
+    _alternated,
     _unfinished_processes,
     _clock_jump,
     _memory_without_device,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from rlprof.analyse.alternated import alternated
 from rlprof.analyse.ledger import Account, open_account
 from rlprof.experiments.compare import Circumstances, Incomparable, compare
 from rlprof.experiments.measurements import Grouping, Measurement, measure_stretch
@@ -16,9 +16,8 @@ from rlprof.model.comparison import Comparison, LeftOut, Side
 from rlprof.model.errors import BadOption
 from rlprof.model.recording import IntColumn, Process, Recording
 
-#: As record/alternate.py names its counters and its fact.
+#: As record/alternation.py names its counters.
 PREFIX = "alternate:"
-FACT = "alternate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ def compare_batches(recording: Recording, name: str, margin: float, grouping: Gr
     process = recording.main
     batches = batches_of(process, name)
     if not batches:
-        known = sorted(_labels(process))
+        known = sorted(alternated(process))
         hint = f"it alternated {', '.join(known)}" if known else "it called no rlprof.alternate(NAME, [old, new])"
         raise BadOption(f"nothing alternates under the name {name!r} in {recording.source}: {hint}")
     account = open_account(process)
@@ -49,7 +48,7 @@ def compare_batches(recording: Recording, name: str, margin: float, grouping: Gr
         pairs.append((measured[0], measured[1]))
     if not pairs:
         raise Incomparable(f"{recording.source} holds no whole pair of batches of {name!r}: let it run longer")
-    labels = _labels(process).get(name, ["first", "second"])
+    labels = alternated(process).get(name, ["first", "second"])
     sides = tuple(Side(f"{name} = {label}", (recording.source,)) for label in labels)
     left_out = (LeftOut(f"{broken} pairs of batches", "no step of the loop ended in one of the two"),) * bool(broken)
     return compare((sides[0], sides[1]), pairs, Circumstances(unit="batch", margin=margin, left_out=left_out))
@@ -101,15 +100,3 @@ def _rows_of(process: Process, counter: str) -> IntColumn:
     if counter not in process.counter_names:
         return np.empty(0, np.int64)
     return np.nonzero(process.counter_windows.counter == process.counter_names.index(counter))[0]
-
-
-def _labels(process: Process) -> dict[str, list[str]]:
-    """The names and values that alternated, as the recording says them: it may say anything."""
-    said = process.facts.get(FACT)
-    if not isinstance(said, Mapping):
-        return {}
-    return {
-        str(name): [str(value)[:80] for value in values]
-        for name, values in said.items()
-        if isinstance(values, list) and len(values) == 2
-    }

@@ -1,4 +1,4 @@
-"""The report as JSON: the stable contract that report.schema.json describes."""
+"""Reports and comparisons as JSON: the stable contracts that the two schemas beside this file describe."""
 
 from __future__ import annotations
 
@@ -20,8 +20,16 @@ def render_json(report: Report | Comparison) -> str:
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema the report is held to."""
-    text = files("rlprof.render").joinpath("report.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    return _schema("report.schema.json")
+
+
+def comparison_schema() -> dict[str, Any]:
+    """The one that comparisons are held to."""
+    return _schema("comparison.schema.json")
+
+
+def _schema(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(files("rlprof.render").joinpath(name).read_text(encoding="utf-8"))
     return schema
 
 

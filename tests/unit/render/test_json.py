@@ -11,9 +11,10 @@ import jsonschema
 import pytest
 
 from rlprof.advise.report import complete_report
+from rlprof.model.comparison import Comparison
 from rlprof.model.recording import Recording
 from rlprof.model.report import Memory, Report
-from rlprof.render.json import render_json, report_schema
+from rlprof.render.json import comparison_schema, render_json, report_schema
 from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.recordings import a_recording
 from support.vector_envs import vector_recording
@@ -71,3 +72,10 @@ def test_hostile_names_survive_as_data_that_any_parser_takes() -> None:
     name = json.loads(text)["operations"][0]["path"][0]
     assert name == HOSTILE.replace("\ud800", "\\ud800")
     name.encode("utf-8")
+
+
+def test_the_schema_of_comparisons_knows_every_field_and_no_other() -> None:
+    schema = comparison_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert set(schema["properties"]) == {field.name for field in fields(Comparison)} == set(schema["required"])
+    assert schema["additionalProperties"] is False
