@@ -36,7 +36,7 @@ NAMES: Final = {UNATTRIBUTED: "unattributed", STARTUP: "start-up"}  # parts that
 _BESIDE_NAME: Final = 46
 _PER_STEP: Final = 10
 #: From this width on there is room for the time per env step, too.
-WIDE: Final = 96
+WIDE: Final = 80
 _WIDEST_BAR: Final = 20
 _LONGEST: Final = 90
 
@@ -187,7 +187,7 @@ def _add(
         margin(line),
         format_percent(line.share),
         *_per_step(line.seconds if drilled.part != STARTUP else None, steps),
-        Text(bar(_share(line.seconds, drilled.seconds), _bar_width(canvas), plain=canvas.plain), style=QUIET),
+        Text(bar(_share(line.seconds, drilled.seconds), _bar_width(canvas, steps), plain=canvas.plain), style=QUIET),
     )
     for call in called(line, drilled):
         below = Text(f"{indent}  in {clean_text(call.function, 60)}", style=QUIET)
@@ -212,8 +212,9 @@ def _add_rest(table: Table, drilled: Drilldown, canvas: Canvas, many: bool) -> N
             table.add_row(Text(name, style=QUIET), Text(format_duration(seconds), style=QUIET))
 
 
-def _bar_width(canvas: Canvas) -> int:
-    return max(min(canvas.width - 66, _WIDEST_BAR), 8)
+def _bar_width(canvas: Canvas, steps: float | None) -> int:
+    room = canvas.width - 66 - (_PER_STEP if steps is not None else 0)
+    return max(min(room, _WIDEST_BAR), 8)
 
 
 def _share(part: float, whole: float) -> float:
