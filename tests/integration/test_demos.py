@@ -96,7 +96,7 @@ def test_the_slow_lines_of_snake_are_named(snake: Json) -> None:
 
 
 def test_petri_compares_its_engines_in_turns_and_says_what_one_can_bring_at_most(tmp_path: Path) -> None:
-    lines = demo(tmp_path, "petri", "--compare", "--batches", "2", *PETRI, "--frames-per-batch", "640")
+    lines = demo(tmp_path, "petri", "--compare", "--batches", "2", *PETRI, "--frames-per-batch", "1280")
     assert "rlprof compare  2 pairs of batches in one run" in lines
     assert "Cannot tell" in lines  # two pairs are too few for a verdict, whatever they say
     at = lines.index(next(line for line in lines if line.startswith("component ")))

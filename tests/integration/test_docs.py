@@ -39,6 +39,9 @@ SHORT = {
     "teacher": "--envs 2 --rollout 8 --supervised-steps 64 --total-steps 128 --epochs 1",
 }
 
+#: Batches that are compared last for half a second at least.
+COMPARED = "--batches 1 --frames-per-batch 1536 --epochs 1"
+
 TRAIN = """
 import argparse, sys
 from rlprof import count, iteration, profile
@@ -107,7 +110,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     demo = re.match(r"(?:rlprof demo |python -m rlprof\.demos\.)(\w+)(?!.*--help)", line)
     line = line.replace("--table", "--table 2")
-    words = shlex.split(line + (f" {SHORT[demo[1]]}" if demo else ""))
+    short = COMPARED if demo and "--compare" in line else SHORT.get(demo[1], "") if demo else ""
+    words = shlex.split(f"{line} {short}")
     assert words[0] in ("rlprof", "python"), f"no test knows how to run {line!r}"
     words = ["-m", *words] if words[0] == "rlprof" else words[1:]
     environment = {**os.environ, "COLUMNS": "100"}
