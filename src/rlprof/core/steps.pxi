@@ -35,9 +35,14 @@ def at_next_step(errand):
 
 
 cdef int run_errand() except -1:
+    """What goes wrong here is ours: the step that is about to begin must not hear of it."""
     global step_errand
     errand, step_errand = step_errand, None
-    errand()
+    try:
+        errand()
+    except Exception as error:
+        from rlprof.record.complain import complain
+        complain("errand", f"what was to be done between two env steps failed: {error!r}")
     return 0
 
 

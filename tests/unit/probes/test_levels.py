@@ -118,3 +118,15 @@ def test_a_step_that_is_under_way_is_not_seen_by_half() -> None:
     assert not is_ours(Doubled)
     envs.step([0, 1])
     assert is_ours(Doubled)
+
+
+@pytest.mark.usefixtures("recording")
+def test_an_errand_that_fails_is_said_and_the_step_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    envs = vector_of_two()
+
+    def fail() -> None:
+        raise TypeError("this class does not change")
+
+    _core.at_next_step(fail)
+    assert len(envs.step([0, 1])) == 5
+    assert "between two env steps failed" in capsys.readouterr().err

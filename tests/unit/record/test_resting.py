@@ -127,6 +127,15 @@ def test_as_many_calls_are_put_down_as_there_were_to_a_timed_step(flushes: list[
     assert abs(sum(found[OUTER] for found in missed) - 8 * sum(steps - untimed for steps, untimed, _ in flushes)) <= 1
 
 
+def test_calls_that_were_seen_all_the_same_are_not_put_down_again(sleeper: Sleeper) -> None:
+    made = levels()
+    flush(made, 5000, 8, awake=True)
+    assert not sleeper.awake
+    assert flush(made, 5000, 8, awake=True) == {}
+    seen_in_part = {"path": [STEP, OUTER], "count": [5000, 100], "untimed": [0, 0], "total": [5000 * 50_000, 0]}
+    assert dict(made.missed(seen_in_part)) == {OUTER: 8 * 5000 - 100}
+
+
 def test_steps_of_a_single_environment_are_not_taken_for_steps_of_many(sleeper: Sleeper) -> None:
     made = levels()
     flush(made, 5000, 8, awake=True, step_ns=80_000)
