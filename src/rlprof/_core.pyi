@@ -97,6 +97,7 @@ class Timed:
         before: Callable[[], Any] | None = None,
         after: Callable[[Any, Any], Any] | None = None,
         steps: bool = False,
+        whole: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

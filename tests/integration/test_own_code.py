@@ -11,6 +11,7 @@ from support.programs import (
     Outcome,
     assert_ledgers_close,
     calls,
+    phases,
     run_bare,
     run_recorded,
     warning_codes,
@@ -168,10 +169,6 @@ def single_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Json
     return recorded, recorded.report()
 
 
-def phases(report: Json) -> dict[str, Json]:
-    return {entry["phase"]: entry for entry in report["phases"]}
-
-
 def inferred(report: Json) -> dict[str, str]:
     return {entry["name"].partition(":")[2]: entry["role"] for entry in report["inferred"]}
 
@@ -220,7 +217,7 @@ def test_a_wrong_guess_can_be_corrected(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.rlprof]\nnot_env = ["task:Task"]\n')
     report = run_recorded(write_program(tmp_path / "src", TASK, "task.py")).report()
     assert report["inferred"] == []
-    assert report["phases"] == []
+    assert phases(report) == {}
     assert report["throughput"]["env_steps"] is None
 
 

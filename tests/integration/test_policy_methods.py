@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import Json, run_bare, run_recorded, write_program
+from support.programs import Json, phase_calls, run_bare, run_recorded, write_program
 
 AGENT = """
     import copy, pickle
@@ -81,7 +81,7 @@ def calls_at(report: Json, *path: str) -> int:
 
 
 def test_the_method_is_one_forward_pass_whatever_modules_it_asks(report: Json) -> None:
-    acting = {entry["phase"]: entry["calls"] for entry in report["phases"]}["policy.forward"]
+    acting = phase_calls(report)["policy.forward"]
     assert acting == 3 * 10 + 3  # and not one for the actor and one for the critic
     assert calls_at(report, "loss") == 3 * 4 + 1  # the last one compares two, which no `backward` tells apart
     assert calls_at(report, "loss", "forward") >= 3 * 4

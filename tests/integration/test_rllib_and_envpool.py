@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.installed import need
-from support.programs import Json, assert_ledgers_close, calls, processes, run_recorded, write_program
+from support.programs import assert_ledgers_close, calls, phase_calls, processes, run_recorded, write_program
 
 RLLIB = """
     import warnings
@@ -41,10 +41,6 @@ ENVPOOL = """
         *_, info = pool.recv()
         pool.send(np.zeros(2, dtype=int), info["env_id"])
 """
-
-
-def phase_calls(report: Json) -> dict[str, int]:
-    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
 
 
 def test_rllib_with_env_runners_in_workers(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import Json, assert_ledgers_close, operations, run_bare, run_recorded, write_program
+from support.programs import Json, assert_ledgers_close, operations, phase_calls, run_bare, run_recorded, write_program
 
 SETUP = """
     import sys
@@ -93,17 +93,13 @@ def report_of(tmp_path: Path, source: str) -> Json:
     return report
 
 
-def calls_by_phase(report: Json) -> dict[str, int]:
-    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
-
-
 def named(report: Json, name: str) -> int:
     return sum(found["calls"] for found in operations(report, name))
 
 
 def test_a_rollout_its_advantages_and_its_minibatches_are_told_apart(tmp_path: Path) -> None:
     report = report_of(tmp_path, PPO)
-    calls = calls_by_phase(report)
+    calls = phase_calls(report)
     assert named(report, "collecting") == 5  # what comes before the first update may be anything
     assert named(report, "learning") == 6
     assert named(report, "advantage") == 3  # the first updates tell what is trained, two more make it sure
@@ -116,7 +112,7 @@ def test_a_rollout_its_advantages_and_its_minibatches_are_told_apart(tmp_path: P
 
 def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:
     report = report_of(tmp_path, DQN)
-    calls = calls_by_phase(report)
+    calls = phase_calls(report)
     assert calls["policy.forward"] == 60 + 3  # the target's first three, before its place was believed
     assert named(report, "loss") == 10
     assert "advantage" not in calls

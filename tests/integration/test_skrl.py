@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.installed import need
-from support.programs import assert_ledgers_close, calls, run_bare, run_recorded, write_program
+from support.programs import assert_ledgers_close, calls, phase_calls, run_bare, run_recorded, write_program
 
 need("skrl")
 
@@ -21,7 +21,7 @@ def test_ppo_is_told_apart_into_its_phases(tmp_path: Path) -> None:
     report = recorded.report()
     assert_ledgers_close(report)
     trained, evaluated = 64, 64
-    found = {entry["phase"]: entry["calls"] for entry in report["phases"]}
+    found = phase_calls(report)
     assert found["env.step"] == found["policy.forward"] == found["buffer.add"] == trained + evaluated
     assert found["advantage"] == calls(report, "train") == 4
     assert found["learn.backward"] == 16

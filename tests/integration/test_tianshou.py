@@ -10,6 +10,7 @@ from support.programs import (
     assert_ledgers_close,
     calls,
     operations,
+    phase_calls,
     processes,
     run_bare,
     run_recorded,
@@ -19,10 +20,6 @@ from support.programs import (
 need("tianshou")
 
 PROGRAM = Path(__file__).parent / "programs" / "tianshou_training.py"
-
-
-def phase_calls(report: Json) -> dict[str, int]:
-    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
 
 
 def record(folder: Path, kind: str) -> Json:

@@ -12,6 +12,7 @@ from support.programs import (
     assert_ledgers_close,
     calls,
     operations,
+    phase_calls,
     processes,
     run_bare,
     run_recorded,
@@ -22,10 +23,6 @@ need("gymnasium", "tensordict", "torchrl")
 
 PROGRAMS = Path(__file__).parent / "programs"
 BATCHES, FRAMES, EPOCHS, UPDATES = 4, 64, 2, 16  # as in torchrl_ppo.py
-
-
-def phase_calls(report: Json) -> dict[str, int]:
-    return {entry["phase"]: entry["calls"] for entry in report["phases"]}
 
 
 def record(folder: Path, program: str, *args: str, bare: bool = False) -> Json:

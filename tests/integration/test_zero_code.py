@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import Json, calls, run_bare, run_recorded, write_program
+from support.programs import Json, calls, phases, run_bare, run_recorded, write_program
 
 SINGLE_FILE_PPO = """
     import gymnasium as gym
@@ -67,10 +67,6 @@ SB3 = """
             env.close()  # else the workers are terminated, and their last half second with them
         print([float(p.detach().sum()) for p in model.policy.parameters()])
 """
-
-
-def phases(report: Json) -> dict[str, Json]:
-    return {entry["phase"]: entry for entry in report["phases"]}
 
 
 def check_ledger(report: Json) -> None:
@@ -173,5 +169,5 @@ def test_probes_can_be_left_out(tmp_path: Path) -> None:
     pytest.importorskip("gymnasium")
     script = write_program(tmp_path, SINGLE_FILE_PPO.replace("ITERATIONS", "2"))
     report = run_recorded(script, options=["--no-probes"]).report()
-    assert report["phases"] == []
+    assert phases(report) == {}
     assert report["throughput"]["env_steps"] is None

@@ -171,6 +171,15 @@ def calls(report: Json, name: str) -> int:
     return sum(operation["calls"] for operation in operations(report, name))
 
 
+def phases(report: Json) -> dict[str, Json]:
+    """What the program did, by phase. Not `gc`: whether a collection falls into a short program is chance."""
+    return {entry["phase"]: entry for entry in report["phases"] if entry["phase"] != "gc"}
+
+
+def phase_calls(report: Json) -> dict[str, int]:
+    return {phase: entry["calls"] for phase, entry in phases(report).items()}
+
+
 def processes(report: Json, role: str | None = None) -> list[Json]:
     return [process for process in report["run"]["processes"] if role is None or process["role"] == role]
 

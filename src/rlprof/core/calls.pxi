@@ -38,11 +38,17 @@ cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObj
 cdef PyObject *call_untimed(ThreadRecord *record, Node *node, Node *child, uint32_t group, PyObject *original,
                             PyObject **args, size_t count, PyObject *names) except? NULL:
     """Count a call, and look at nothing inside it."""
+    count_untimed(node, child)
+    return call_muted(record, group, original, args, count, names)
+
+
+cdef PyObject *call_muted(ThreadRecord *record, uint32_t group, PyObject *original, PyObject **args, size_t count,
+                          PyObject *names) except? NULL:
+    """Look at nothing inside a call. Its group is held all the same: those who only count ask what is around them."""
     cdef PyObject *result
     cdef PyObject *kind
     cdef PyObject *value
     cdef PyObject *traceback
-    count_untimed(node, child)
     record.muted += 1
     if group:
         hold(record, group)
@@ -74,7 +80,8 @@ cdef class Timed:
     With a `group`, only around the outermost call of that group. Without a `name`, methods: named by the object's
     class, and inside another call of their group they have no phase. `before()` is called ahead of the span (of one
     that `steps` environments, only where somebody waits for it: see `settle_steps`),
-    `after(first argument, result)` behind it, not in what is inside another call of the group.
+    `after(first argument, result)` behind it, not in what is inside another call of the group. One that is to be kept
+    `whole` is never thinned out: what happens inside is not always the same.
     """
 
     cdef call_step step  # what the interpreter calls; the first field, as in rlprof_span
@@ -86,12 +93,14 @@ cdef class Timed:
     cdef object before
     cdef object after
     cdef bint steps
+    cdef bint whole
     cdef Label label
     cdef Label inner_label
     cdef object seen_type
     cdef dict __dict__
 
-    def __init__(self, original, name, phase, uint32_t kind, uint32_t group=0, *, before=None, after=None, bint steps=False):
+    def __init__(self, original, name, phase, uint32_t kind, uint32_t group=0, *, before=None, after=None, bint steps=False,
+                 bint whole=False):
         if group >= MAX_GROUPS:
             raise ValueError(group)
         self.original = original
@@ -102,6 +111,7 @@ cdef class Timed:
         self.before = before
         self.after = after
         self.steps = steps
+        self.whole = whole
         self.step = call_timed
 
     def __call__(self, *args, **kwargs):
@@ -164,14 +174,16 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
                 say_hook_failed(self, error)
             record = here()
     if record.muted:
-        result = PyObject_Vectorcall(original, args, count, names)
+        result = call_muted(record, group, original, args, count, names)
+        if result == NULL:
+            return NULL
     else:
         label = label_of(self, first, inner)
         if inner:
             group = 0
         node = innermost(record)
         child = node_below(record, node, label.id, &folded)
-        child.thinnable = True
+        child.thinnable = not self.whole
         if child.every > 1 and goes_untimed(child):
             if began:
                 node.charged += now() - began

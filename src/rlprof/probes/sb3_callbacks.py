@@ -18,7 +18,7 @@ LIBRARY: Final = "stable_baselines3 callbacks"
 
 def install_callbacks(module: ModuleType, patches: Patches) -> None:
     for name in ("on_training_start", "on_rollout_start", "on_step", "on_rollout_end", "on_training_end"):
-        patches.method(module.BaseCallback, name, named_by_class("log", CALLBACK))
+        patches.method(module.BaseCallback, name, named_by_class("log", CALLBACK, whole=True))
 
 
 def install_monitor(module: ModuleType, patches: Patches) -> None:

@@ -43,11 +43,14 @@ def outermost_step(name: str, group: int, *, before: Before, after: After) -> Wr
     return wrap
 
 
-def named_by_class(phase: str | None, group: int) -> Wrap:
-    """A span around every call of a method, named after the object's class: only the outermost one has the phase."""
+def named_by_class(phase: str | None, group: int, *, whole: bool = False) -> Wrap:
+    """A span around every call of a method, named after the object's class: only the outermost one has the phase.
+
+    `whole` where one call in a thousand does something else than the others: such calls are never thinned out.
+    """
 
     def wrap(original: Function) -> Function:
-        return _core.Timed(original, None, phase, PROBE, group)
+        return _core.Timed(original, None, phase, PROBE, group, whole=whole)
 
     return wrap
 

@@ -336,6 +336,33 @@ def test_nothing_inside_an_untimed_call_is_looked_at_but_hooks_are_told() -> Non
     assert not _core.is_busy(GROUP)
 
 
+def test_what_only_counts_inside_an_untimed_call_still_knows_what_is_around_it() -> None:
+    """Steps of a wrapper in a wrapper count once, and those of an evaluation are its own."""
+    steps: list[bool] = []
+    step = _core.Timed(work, "step", None, PROBE, GROUP, after=lambda _, __: steps.append(_core.is_busy(OTHER)))
+    wrapper = _core.Timed(step, "step", None, PROBE, GROUP, after=lambda _, __: steps.append(_core.is_busy(OTHER)))
+    evaluate = _core.Timed(wrapper, "evaluate", None, PROBE, OTHER)
+    callback = _core.Timed(lambda each: each(1), "callback", None, PROBE)
+    callback(work)
+    thin_all(1 << 20)
+    callback(work)  # this one may be timed
+    steps.clear()
+    callback(wrapper)
+    callback(evaluate)
+    assert steps == [False, True]
+    with pytest.raises(ValueError, match="-1"):
+        callback(lambda _: evaluate(-1))
+    assert not _core.is_busy(GROUP)
+    assert not _core.is_busy(OTHER)
+
+
+def test_calls_that_are_to_be_kept_whole_are_never_thinned() -> None:
+    whole = _core.Timed(work, "whole", None, PROBE, whole=True)
+    whole(1)
+    timed()(1)
+    assert len(_core.thinnable()) == 1
+
+
 def test_an_error_in_an_untimed_call_leaves_nothing_behind() -> None:
     ours = timed("w", None, GROUP)
     ours(1)
