@@ -23,7 +23,7 @@ def unpack(blob: Any, rows: Any, layout: tuple[Column, ...]) -> dict[str, NDArra
     if not 0 <= rows <= MAX_ROWS:
         raise NotARecording(f"a chunk claims {rows} rows")
     width = sum(np.dtype(column.stored).itemsize for column in layout)
-    inflate = zlib.decompressobj(GZIP)
+    inflate = zlib.decompressobj(GZIP + 15)
     try:
         raw = inflate.decompress(blob, rows * width + 1)
     except zlib.error as error:
