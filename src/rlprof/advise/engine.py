@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Final
 
+from rlprof.advise.rule import Rule
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
-Rule = Callable[[Recording, Report], Iterable[Finding]]
+#: The more special a rule is the further up: of two that point to one line, the first is kept.
+RULES: Final[tuple[Rule, ...]] = (Rule("unattributed-high", unattributed_high),)
 
-RULES: Final[tuple[Rule, ...]] = (unattributed_high,)
 
-
-def advise(recording: Recording, report: Report) -> tuple[Finding, ...]:
+def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES) -> tuple[Finding, ...]:
     """The findings of all rules, the largest possible gain first; equal gains stay in the order of the rules."""
-    findings = [finding for rule in RULES for finding in rule(recording, report)]
-    return tuple(sorted(findings, key=lambda finding: finding.gain.sps_ratio, reverse=True))
+    found = [(rule, finding) for rule in rules for finding in rule.judge(recording, report)]
+    causes = [finding for rule, finding in found if not any(_is_victim(finding, other, by) for other, by in found)]
+    return tuple(sorted(_one_each(causes), key=_rank))
+
+
+def _is_victim(finding: Finding, rule: Rule, cause: Finding) -> bool:
+    if finding.rule not in rule.victims:
+        return False
+    mine, theirs = set(finding.evidence.get("phases", ())), set(cause.evidence.get("phases", ()))
+    return not mine or not theirs or bool(mine & theirs)
+
+
+def _one_each(findings: list[Finding]) -> list[Finding]:
+    """At most one finding for each line that is named first."""
+    seen: set[tuple[str, int]] = set()
+    kept = []
+    for finding in findings:
+        place = (finding.where[0].file, finding.where[0].line) if finding.where else None
+        if place is None or place not in seen:
+            kept.append(finding)
+        if place is not None:
+            seen.add(place)
+    return kept
+
+
+def _rank(finding: Finding) -> tuple[bool, float]:
+    """What is only said for information comes last, whatever it could bring."""
+    return finding.severity == "info", -finding.gain.high

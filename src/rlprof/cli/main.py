@@ -17,6 +17,8 @@ COMMANDS: Final = {
     "report": "show a recording",
     "compare": "is B faster than A, where, and can we tell at all",
     "check": "end with 1 where a run is proven to be slower than a baseline",
+    "rules": "list what findings come from",
+    "explain": "show the page of a rule: evidence, cure, traps",
     "merge": "join the parts that a killed run left behind",
     "demo": "profile one of the demo programs",
     "selftest": "check that rlprof works on this machine, and what it costs here",

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from rlprof.advise.bounds import gain_if_free, training_seconds
+from rlprof.advise.verify import run_again
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, Gain, LineEntry, Place, Report
+from rlprof.model.report import Finding, LineEntry, Place, Report
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "unattributed-high"
@@ -18,8 +20,6 @@ FEWEST_SAMPLES: Final = 20
 PLACES_NAMED: Final = 5
 #: A place with a smaller part of the samples than this is chance.
 SMALLEST_PLACE: Final = 0.05
-#: Where nearly all time is unattributed the bound has no meaning beyond "large".
-LARGEST_RATIO: Final = 100.0
 
 
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
     if drilled is None:
         return
     startup = report.ledger.startup_seconds
-    wall, running = report.ledger.wall_seconds, report.ledger.wall_seconds - (startup or 0.0)
+    running = training_seconds(report)
     if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
         return
     named = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
@@ -49,10 +49,10 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
             "lines": [_evidence(line) for line in named],
         },
         where=tuple(Place(line.file, line.line, line.function) for line in named),
-        gain=_bound(wall, sum(line.seconds for line in named)),
+        gain=gain_if_free(report, sum(line.seconds for line in named)),
         cure=_cure(named[0]),
         changes_learning=False,
-        verify=_verify(report.run.command),
+        verify=run_again(report.run.command),
     )
 
 
@@ -69,12 +69,6 @@ def _evidence(line: LineEntry) -> dict[str, object]:
     }
 
 
-def _bound(wall: float, seconds: float) -> Gain:
-    """Amdahl: what the run would gain if the named lines took no time at all."""
-    highest = min(wall / max(wall - seconds, wall / LARGEST_RATIO), LARGEST_RATIO)
-    return Gain(sps_ratio=highest, low=1.0, high=highest)
-
-
 def _cure(line: LineEntry) -> str:
     below = f", mostly in {line.calling[0].function}" if line.calling else ""
     return (
@@ -87,11 +81,3 @@ def _cure(line: LineEntry) -> str:
 
 def _span_name(function: str) -> str:
     return re.sub(r"\W+", "_", function.rsplit(".", 1)[-1]).strip("_") or "work"
-
-
-def _verify(command: str) -> str:
-    """The same program again: the finding is gone once at most a tenth is unattributed."""
-    if not command:
-        return "rlprof run SCRIPT"
-    plain = re.sub(r"^\S*python[\d.]*(?:\.exe)?\s+", "", command)
-    return plain if re.match(r"^\S*rlprof\s", plain) else f"rlprof run {plain}"

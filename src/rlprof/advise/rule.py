@@ -1,0 +1,23 @@
+"""What a rule is: a name, a function that judges a report, and which other findings are only its victims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rlprof.model.recording import Recording
+from rlprof.model.report import Finding, Report
+
+Judge = Callable[[Recording, Report], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`victims` are rules whose findings say no more where this one speaks: what they see is what it causes.
+
+    A finding whose evidence names `phases` makes victims only of those that name one of them, too.
+    """
+
+    name: str
+    judge: Judge
+    victims: frozenset[str] = frozenset()
