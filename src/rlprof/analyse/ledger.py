@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from rlprof.analyse.storing import with_whole_statements
 from rlprof.analyse.thinned import estimate_untimed
 from rlprof.analyse.tree import SpanTree, grow_tree, is_root, phases_of
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.recording import SHARED_THREADS, Process, SpanCost, Thread
+from rlprof.model.recording import SHARED_THREADS, Process, SampleTable, SpanCost, Thread
 from rlprof.model.report import Ledger
 
 NS_PER_SECOND: Final = 1e9
@@ -38,6 +39,11 @@ class Account:
     lane_paths: tuple[int, ...]
     lane_raw_ns: int
     wall_ns: int
+    moved_samples: SampleTable | None  # where time was moved by samples, those with it; see analyse.storing
+
+    @property
+    def samples(self) -> SampleTable:
+        return self.process.samples if self.moved_samples is None else self.moved_samples
 
     @property
     def wall_seconds(self) -> float:
@@ -56,11 +62,13 @@ def open_account(process: Process) -> Account:
     lane_paths = tuple(i for i in tree.order if lane is not None and process.paths[i].thread == lane.id)
     lane_raw = sum(raw[identity] for identity in lane_paths)
     estimate = estimate_untimed(process, tree, {identity: raw[identity] - taken[identity] for identity in tree.order})
+    phases = phases_of(process, tree)
+    samples, self_ns = with_whole_statements(process, tree, phases, estimate.self_ns)
     return Account(
         process=process,
         tree=tree,
-        phases=phases_of(process, tree),
-        self_ns=estimate.self_ns,
+        phases=phases,
+        self_ns=self_ns,
         calls=estimate.calls,
         times=estimate.times,
         taken_ns=taken,
@@ -69,6 +77,7 @@ def open_account(process: Process) -> Account:
         lane_raw_ns=lane_raw,
         # More self time than recorded time would be a fault of the recording: it is warned of, and not cut off.
         wall_ns=max(process.recorded_ns, lane_raw, 0),
+        moved_samples=samples,
     )
 
 

@@ -37,9 +37,9 @@ class _Sum:
 
 def drilldown_of(account: Account, slices: LaneSlices, startup: Startup | None) -> tuple[Drilldown, ...] | None:
     """Every part that has time, down to lines; None where no stack was sampled."""
-    if not int(account.process.samples.count.sum()):
+    if not int(account.samples.count.sum()):
         return None
-    sights = Sights(account.process.samples.frames)
+    sights = Sights(account.samples.frames)
     parts = tuple(weighted_samples(account, slices, startup))
     seconds = sum(part.total_seconds for part in parts)
     rate = sum(int(part.count.sum()) for part in parts) / seconds if seconds > 0 else 0.0

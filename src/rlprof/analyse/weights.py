@@ -48,7 +48,7 @@ class _Rows:
 def weighted_samples(account: Account, slices: LaneSlices, startup: Startup | None) -> Iterator[WeightedSamples]:
     """Each part of the ledger that has time, with its samples; start-up and the rest of the unattributed time first."""
     seconds = part_seconds(account, startup)
-    timed = account.process.samples.end_ns is not None and len(slices) > 0
+    timed = account.samples.end_ns is not None and len(slices) > 0
     rows = _timed(account, slices, startup) if timed else _untimed(account, startup)
     empty = np.empty(0, np.int64)
     none = _Rows(empty, empty, empty, np.empty(0, np.float64))
@@ -83,7 +83,7 @@ def _time_by_slice(part: str, slices: LaneSlices, startup: Startup | None) -> Fl
 
 
 def _timed(account: Account, slices: LaneSlices, startup: Startup | None) -> dict[str, _Rows]:
-    table = account.process.samples
+    table = account.samples
     assert table.end_ns is not None
     index = np.minimum(np.searchsorted(slices.end_ns, table.end_ns), len(slices) - 1)
     rows: dict[str, list[_Rows]] = {}
@@ -108,7 +108,7 @@ def _before(rows: _Rows, share: FloatColumn) -> FloatColumn:
 
 def _untimed(account: Account, startup: Startup | None) -> dict[str, _Rows]:
     """Without times, what of the unattributed time was start-up is known of imports alone."""
-    table = account.process.samples
+    table = account.samples
     sights = Sights(table.frames)
     rows: dict[str, list[_Rows]] = {}
     for part, chosen in _chosen(account, table).items():

@@ -128,14 +128,15 @@ class Stages:
             self.end()
 
     def _may_open(self) -> bool:
-        if self.over or not _core.is_in_loop():
+        if self.over:
             return False
         paths = _core.path_count()
         if paths != self._paths:
             self._paths = paths
-            if _core.has_own_spans() or any(name in sys.modules for name in LOOPS):
+            if any(name in sys.modules for name in LOOPS) or (_core.is_in_loop() and _core.has_own_spans()):
                 self.give_up()
-        return not self.over
+                return False
+        return bool(_core.is_in_loop())
 
 
 def _opened(name: str, phase: str | None, group: int) -> Any:

@@ -83,7 +83,8 @@ class Flusher:
         now, rows, bins, opened, counters, turns, totals = _core.drain()
         columns = layout.ROW.columns(rows)
         self._totals.add(columns, layout.BIN.columns(bins))
-        for path, calls in self._resting.missed(columns):
+        env_steps = sum(amount for name, amount, _ in counters if name == "env_steps")
+        for path, calls in self._resting.missed(columns, env_steps):
             self._totals.add_unseen(path, calls)
         self._add_windows(now, columns)
         self._add_counters(now, counters)
@@ -97,7 +98,7 @@ class Flusher:
         self._add_names()
         seconds = (now - self._last_ns) / 1e9
         self._budget.follow(seconds, columns)
-        self._resting.follow(seconds, columns)
+        self._resting.follow(seconds, columns, env_steps)
         self._last_ns = now
         return self._process_row(now, totals, status, exit_code)
 

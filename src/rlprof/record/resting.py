@@ -4,8 +4,8 @@ Even a call that is only counted costs the interpreter a detour. Levels of an en
 one of many environments, are the most frequent by far and the least needed: the step around them is timed all the same.
 So in one flush of ten they are looked at. For the other nine, their calls are put down as untimed ones, as many to each
 step around them as there were when they were last seen; the report then moves the time where it belongs, as for all
-calls that were thinned out. Steps of another length may be those of other environments, of a single one for evaluation
-say: then as many to each second of the step.
+calls that were thinned out. A step may be that of many environments or of one: where env steps are counted, there are
+as many calls to each of those.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ ENOUGH_CALLS: Final = 2000
 DETOUR_NS: Final = 100.0
 #: How much what was seen before counts beside what is seen now: environments get slower and faster.
 BEFORE: Final = 0.5
-#: Steps that take so many times as long, or as short, are steps of something else.
-OTHER_STEPS: Final = 1.5
 #: They rest where their detours alone would take this part of the budget.
 WORTH_RESTING: Final = 0.03
 
@@ -46,29 +44,23 @@ restables: list[Restable] = []
 
 @dataclass(slots=True)
 class _Seen:
-    """Of a path that rests: its calls while they were looked at, and the calls and the time of the span around it."""
+    """Of a path that rests: its calls while they were looked at, and the env steps inside the span around it."""
 
     ever: int = 0
     calls: float = 0.0
-    steps: float = 0.0
-    steps_ns: float = 0.0
+    env_steps: float = 0.0
     rest: float = 0.0  # what is left of a call that was put down in part
 
-    def see(self, calls: int, steps: int, steps_ns: int) -> None:
+    def see(self, calls: int, env_steps: float) -> None:
         self.ever += calls
         self.calls = BEFORE * self.calls + calls
-        self.steps = BEFORE * self.steps + steps
-        self.steps_ns = BEFORE * self.steps_ns + steps_ns
+        self.env_steps = BEFORE * self.env_steps + env_steps
 
-    def missed(self, steps: int, steps_ns: int) -> int:
-        """Calls that were not looked at in so many steps around them, which took so long."""
-        if not (self.steps and self.steps_ns and steps > 0):
+    def missed(self, env_steps: float) -> int:
+        """Calls that were not looked at in so many env steps."""
+        if not (self.env_steps and env_steps > 0):
             return 0
-        longer = (steps_ns / steps) / (self.steps_ns / self.steps)
-        if 1 / OTHER_STEPS < longer < OTHER_STEPS:
-            self.rest += steps * self.calls / self.steps
-        else:
-            self.rest += steps_ns * self.calls / self.steps_ns
+        self.rest += env_steps * self.calls / self.env_steps
         whole = int(self.rest)
         self.rest -= whole
         return whole
@@ -92,19 +84,19 @@ class Resting:
         if parent not in self._levels:  # what is inside a level is thinned out with it
             self._parent[path] = parent
 
-    def missed(self, rows: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, int]]:
-        """Calls that levels have missed in this flush: (path, how many)."""
+    def missed(self, rows: Mapping[str, Sequence[int]], env_steps: float) -> Iterator[tuple[int, int]]:
+        """Calls that levels have missed in this flush of so many env steps: (path, how many)."""
         if not self._sleeps:
             return
-        timed = _timed_calls(rows)
+        inside = self._env_steps_inside(rows, env_steps)
         counts = dict(zip(rows["path"], rows["count"], strict=True))
         for path, seen in self._seen.items():
             # A class that was ever outermost does not rest with the others: its calls are there already.
-            calls = seen.missed(*timed.get(self._parent[path], (0, 0))) - counts.get(path, 0)
+            calls = seen.missed(inside.get(self._parent[path], 0.0)) - counts.get(path, 0)
             if calls > 0:
                 yield path, calls
 
-    def follow(self, seconds: float, rows: Mapping[str, Sequence[int]]) -> None:
+    def follow(self, seconds: float, rows: Mapping[str, Sequence[int]], env_steps: float) -> None:
         """After a flush: rest, sleep on or wake."""
         if self._share >= 1 or not restables or seconds <= 0:
             return
@@ -116,11 +108,10 @@ class Resting:
                     each.wake()
             return
         counts = dict(zip(rows["path"], rows["count"], strict=True))
-        timed = _timed_calls(rows)
+        inside = self._env_steps_inside(rows, env_steps)
         for path, parent in self._parent.items():
-            steps, steps_ns = timed.get(parent, (0, 0))
-            if steps:
-                self._seen.setdefault(path, _Seen()).see(counts.get(path, 0), steps, steps_ns)
+            if inside.get(parent):
+                self._seen.setdefault(path, _Seen()).see(counts.get(path, 0), inside[parent])
         calls = sum(counts.get(path, 0) for path in self._levels)
         if calls * DETOUR_NS / seconds < self._worth or self._is_new(counts) or ALTERNATES in noted():
             return
@@ -132,8 +123,14 @@ class Resting:
         """Whether one that is called now was not seen often enough yet."""
         return any(counts.get(path) and self._seen[path].ever < ENOUGH_CALLS for path in self._seen)
 
+    def _env_steps_inside(self, rows: Mapping[str, Sequence[int]], env_steps: float) -> dict[int, float]:
+        """The env steps in the timed calls of each span around levels: inside the others nothing is looked at anyway.
 
-def _timed_calls(rows: Mapping[str, Sequence[int]]) -> dict[int, tuple[int, int]]:
-    """Of each path the calls that were timed, and their time: inside the others nothing is looked at anyway."""
-    columns = zip(rows["path"], rows["count"], rows["untimed"], rows["total"], strict=True)
-    return {path: (count - untimed, total) for path, count, untimed, total in columns}
+        All these calls are taken to step as many environments each, one where env steps are not counted.
+        """
+        around = set(self._parent.values())
+        columns = zip(rows["path"], rows["count"], rows["untimed"], strict=True)
+        steps = {path: (count, count - untimed) for path, count, untimed in columns if path in around}
+        whole = sum(count for count, _ in steps.values())
+        each = env_steps / whole if whole and env_steps else 1.0
+        return {path: timed * each for path, (_, timed) in steps.items()}
