@@ -36,6 +36,7 @@ SCRIPTS = (
     "disk",
     "report_time",
     "demo_engines",
+    "diagnoses",
     "compare_statistics",
 )
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
