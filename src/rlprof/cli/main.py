@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "report": "show a recording",
     "compare": "is B faster than A, where, and can we tell at all",
     "check": "end with 1 where a run is proven to be slower than a baseline",
+    "export": "write a recording for Perfetto, speedscope, TensorBoard, pandas",
     "rules": "list what findings come from",
     "explain": "show the page of a rule: evidence, cure, traps",
     "merge": "join the parts that a killed run left behind",
