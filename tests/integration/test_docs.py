@@ -56,6 +56,12 @@ for _ in range(parser.parse_args().iterations):
         count("env_steps", 8)
 """
 
+#: What `rlprof import` is shown on.
+TRACE = """{"traceEvents": [
+    {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 10.0, "dur": 40.5},
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.0, "dur": 12.25}
+]}"""
+
 TURBO = """
 import time
 from rlprof import alternate, count, iteration
@@ -90,6 +96,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the pages speak of: a program, a recording of it, and the parts of a killed run."""
     folder = tmp_path_factory.mktemp("docs")
     (folder / "train.py").write_text(TRAIN)
+    (folder / "trace.json").write_text(TRACE, encoding="utf-8")
     run(folder, "rlprof run --quiet --out run.rlprof train.py")
     for side in ("before", "after"):
         (folder / side).mkdir()

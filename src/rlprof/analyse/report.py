@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rlprof.analyse.bottlenecks import bottlenecks_of
-from rlprof.analyse.facts import run_entry
+from rlprof.analyse.facts import device_of, run_entry
 from rlprof.analyse.iterations import slowest_iterations
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
 from rlprof.analyse.lines import drilldown_of
@@ -47,7 +47,7 @@ def build_report(recording: Recording) -> Report:
         regimes=(),
         whatif=(),
         memory=memory_of(recording),
-        device=None,
+        device=device_of(recording),
         slow_iterations=_slow_iterations(recording, accounts),
         losses=losses_of(recording),
         warnings=warnings_of(recording, accounts),

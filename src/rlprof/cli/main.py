@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "report": "show a recording",
     "compare": "is B faster than A, where, and can we tell at all",
     "check": "end with 1 where a run is proven to be slower than a baseline",
+    "import": "make a recording from a torch trace, ML-Agents timers or cProfile",
     "export": "write a recording for Perfetto, speedscope, TensorBoard, pandas",
     "rules": "list what findings come from",
     "explain": "show the page of a rule: evidence, cure, traps",
@@ -24,6 +25,9 @@ COMMANDS: Final = {
     "demo": "profile one of the demo programs",
     "selftest": "check that rlprof works on this machine, and what it costs here",
 }
+
+#: Commands whose name no module can have.
+_ELSEWHERE: Final = {"import": ("importing", "import_")}
 
 
 class _Commands(click.Group):
@@ -33,7 +37,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"rlprof.cli.{cmd_name}"), cmd_name)
+        module, name = _ELSEWHERE.get(cmd_name, (cmd_name, cmd_name))
+        command: click.Command = getattr(importlib.import_module(f"rlprof.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

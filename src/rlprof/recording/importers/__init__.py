@@ -1,0 +1,1 @@
+"""Files of other profilers, read into recordings."""
