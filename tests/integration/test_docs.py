@@ -135,7 +135,7 @@ def test_the_pages_show_commands_and_programs() -> None:
 
 @pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda value: value)
 def test_a_command_on_a_page_succeeds(prepared: Path, page: str, line: str) -> None:
-    for output in ("before.rlprof", "killed.rlprof"):
+    for output in ("before.rlprof", "killed.rlprof", "imported.rlprof"):
         if "report" not in line:  # what is to be written must not be there, what is to be read must
             (prepared / output).unlink(missing_ok=True)
         elif not (prepared / output).exists():

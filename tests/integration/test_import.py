@@ -145,6 +145,25 @@ def test_busy_time_is_what_at_least_one_activity_covers(drawn: list[tuple[int, i
     assert round((summary["busy_seconds"] + summary["idle_seconds"]) * 1e9) == round(summary["span_seconds"] * 1e9)
 
 
+def test_reports_show_the_device_and_its_names_are_harmless(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>\x1b[31m"
+    file = tmp_path / "trace.json"
+    events = [
+        {"ph": "X", "ts": 0, "dur": 30, "pid": 0, "tid": 7, "name": hostile, "cat": "kernel"},
+        {"ph": "X", "ts": 60, "dur": 10, "pid": 0, "tid": 7, "name": "Memcpy HtoD", "cat": "gpu_memcpy"},
+        {"ph": "X", "ts": 0, "dur": 100, "pid": 1, "tid": 1, "name": "cudaStreamSynchronize", "cat": "cuda_runtime"},
+    ]
+    file.write_text(json.dumps(events))
+    assert imported(file, tmp_path).returncode == 0
+    for form in ("--text", "--markdown"):
+        command = [sys.executable, "-m", "rlprof", "report", str(tmp_path / "made.rlprof"), form, "-"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert "busy 40.0 µs (57.1%), idle 42.9% of 70.0 µs" in shown
+        assert "1 cudaStreamSynchronize, 100 µs on the host" in shown
+        assert "\x1b" not in shown
+        assert form == "--text" or "<script>" not in shown
+
+
 def test_overlapping_host_events_never_make_time(tmp_path: Path) -> None:
     spans = [(0, 100, "a"), (50, 100, "b"), (60, 200, "c"), (120, 5, "d")]
     events = [{"ph": "X", "ts": s, "dur": d, "pid": 1, "tid": 2, "name": n, "cat": "cpu_op"} for s, d, n in spans]

@@ -36,6 +36,7 @@ from rlprof.render.code_lines import (
     worth_a_table,
 )
 from rlprof.render.columns import columns_with_data
+from rlprof.render.device import device_lines
 from rlprof.render.iterations import comparable, stands_out
 from rlprof.render.workers import WORKER_TITLES, facts, headline, parts_of, worker_cells
 
@@ -184,6 +185,14 @@ def _line_cells(line: LineEntry, drilled: Drilldown) -> list[str]:
     ]
 
 
+def _device(report: Report) -> Iterator[str]:
+    if report.device:
+        yield "### Device"
+        yield ""
+        yield from (f"- {escape(line.strip())}" for line in device_lines(report.device))
+        yield ""
+
+
 def _vector_envs(report: Report) -> Iterator[str]:
     for entry in report.workers.vector_envs if report.workers is not None else ():
         yield "### Vector env"
@@ -315,6 +324,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _vector_envs, _unattributed_lines, _operations, _phase_lines, _findings,
+    _head, _throughput, _ledger, _vector_envs, _device, _unattributed_lines, _operations, _phase_lines, _findings,
     _slow_iterations, _processes, _inferred, _warnings, _foot,
 )  # fmt: skip
