@@ -15,6 +15,7 @@ from rlprof.model.errors import RlprofError
 COMMANDS: Final = {
     "run": "record a training program and print its report",
     "report": "show a recording",
+    "watch": "look at a run that goes on",
     "compare": "is B faster than A, where, and can we tell at all",
     "check": "end with 1 where a run is proven to be slower than a baseline",
     "import": "make a recording from a torch trace, ML-Agents timers or cProfile",
@@ -26,8 +27,8 @@ COMMANDS: Final = {
     "selftest": "check that rlprof works on this machine, and what it costs here",
 }
 
-#: Commands whose name no module can have.
-_ELSEWHERE: Final = {"import": ("importing", "import_")}
+#: Commands whose name no module can have, or another module has.
+_ELSEWHERE: Final = {"import": ("importing", "import_"), "watch": ("live", "watch")}
 
 
 class _Commands(click.Group):
