@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.device_idle import device_idle
+from rlprof.advise.rules.launch_bound import launch_bound
+from rlprof.advise.rules.recompile import recompile
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
-RULES: Final[tuple[Rule, ...]] = (Rule("unattributed-high", unattributed_high),)
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("recompile", recompile),
+    Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"})),
+    Rule("device-idle", device_idle),
+    Rule("unattributed-high", unattributed_high),
+)
 
 
 def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES) -> tuple[Finding, ...]:
