@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, severity_of
 from rlprof.advise.verify import run_again
 from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, Operation, Place, Report
+from rlprof.model.report import Finding, Place, Report
 from rlprof.model.units import format_count, format_duration
 
 RULE: Final = "recompile"
@@ -20,13 +21,33 @@ FEWEST_AGAIN: Final = 2
 _PLACE: Final = re.compile(r"^torch\.compile: (?P<function>.+) (?P<file>\S+):(?P<line>\d+)$")
 
 
+@dataclass(slots=True)
+class _Compiled:
+    """One function, wherever in the program it had to be compiled."""
+
+    name: str
+    compiles: int = 0
+    seconds: float = 0.0
+    shortest: float = float("inf")
+    phases: set[str] = field(default_factory=set)
+
+    @property
+    def again(self) -> int:
+        return self.compiles - EXPECTED
+
+    @property
+    def seconds_again(self) -> float:
+        """At most: one compile must stay, and which one is not known."""
+        return max(self.seconds - self.shortest, 0.0)
+
+
 def recompile(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks where compiles beyond the first two of a function take time worth a word."""
-    again = [operation for operation in report.operations if _calls_again(operation) >= FEWEST_AGAIN]
+    again = [compiled for compiled in _by_function(report) if compiled.again >= FEWEST_AGAIN]
     if not again:
         return
-    again.sort(key=_seconds_again, reverse=True)
-    seconds, times = sum(map(_seconds_again, again)), sum(map(_calls_again, again))
+    again.sort(key=lambda compiled: -compiled.seconds_again)
+    seconds, times = sum(each.seconds_again for each in again), sum(each.again for each in again)
     gain = gain_if_free(report, seconds)
     severity = severity_of(gain)
     if severity is None:
@@ -36,12 +57,11 @@ def recompile(recording: Recording, report: Report) -> Iterator[Finding]:
         severity=severity,
         title=f"{format_count(times)} compiles of functions that were compiled before, {format_duration(seconds)}",
         evidence={
-            "phases": sorted({operation.phase for operation in again}),
+            "phases": sorted({phase for each in again for phase in each.phases}),
             "compiles_again": times,
             "seconds": seconds,
             "functions": [
-                {"name": operation.path[-1], "compiles": operation.calls, "seconds": operation.total_seconds}
-                for operation in again[:10]
+                {"name": each.name, "compiles": each.compiles, "seconds": each.seconds} for each in again[:10]
             ],
         },
         where=tuple(place for place in map(_place, again) if place is not None),
@@ -57,14 +77,20 @@ def recompile(recording: Recording, report: Report) -> Iterator[Finding]:
     )
 
 
-def _calls_again(operation: Operation) -> int:
-    return operation.calls - EXPECTED if operation.path[-1].startswith(PREFIX) else 0
+def _by_function(report: Report) -> Iterable[_Compiled]:
+    found: dict[str, _Compiled] = {}
+    for operation in report.operations:
+        name = operation.path[-1]
+        if name.startswith(PREFIX):
+            compiled = found.setdefault(name, _Compiled(name))
+            compiled.compiles += operation.calls
+            compiled.seconds += operation.total_seconds
+            if operation.min_seconds is not None:
+                compiled.shortest = min(compiled.shortest, operation.min_seconds)
+            compiled.phases.add(operation.phase)
+    return found.values()
 
 
-def _seconds_again(operation: Operation) -> float:
-    return operation.total_seconds * _calls_again(operation) / operation.calls
-
-
-def _place(operation: Operation) -> Place | None:
-    found = _PLACE.match(operation.path[-1])
+def _place(compiled: _Compiled) -> Place | None:
+    found = _PLACE.match(compiled.name)
     return Place(found["file"], int(found["line"]), found["function"]) if found else None
