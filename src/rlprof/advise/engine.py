@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.cost_grows import cost_grows
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
-RULES: Final[tuple[Rule, ...]] = (Rule("unattributed-high", unattributed_high),)
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("cost-grows", cost_grows, victims=frozenset({"unattributed-high"})),
+    Rule("unattributed-high", unattributed_high),
+)
 
 
 def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES) -> tuple[Finding, ...]:
