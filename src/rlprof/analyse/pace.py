@@ -54,7 +54,13 @@ class Pace:
         )
 
 
-def pace_of(recording: Recording, account: Account, slices: LaneSlices, startup: Startup | None) -> Pace | None:
+def pace_of(
+    recording: Recording,
+    account: Account,
+    slices: LaneSlices,
+    startup: Startup | None,
+    most: int = MOST_STRETCHES,
+) -> Pace | None:
     """The pace of the main process; None where its steps were not counted or nothing follows start-up."""
     first = _first_whole_slice(slices, startup)
     if first >= len(slices):
@@ -65,7 +71,7 @@ def pace_of(recording: Recording, account: Account, slices: LaneSlices, startup:
     counted = {name: _between(counter_slices(recording, name), edges) for name in (ENV_STEPS, EPISODES, UPDATES)}
     if float(counted[ENV_STEPS].sum()) <= 0:
         return None
-    bounds = _bounds(counted[ENV_STEPS], edges, account)
+    bounds = _bounds(counted[ENV_STEPS], edges, account, most)
 
     def joined(column: FloatColumn) -> FloatColumn:
         return np.add.reduceat(column, bounds) if len(column) else column
@@ -143,14 +149,14 @@ def _between(slices: Slices, edges: IntColumn) -> FloatColumn:
     return np.maximum(np.diff(np.interp(edges, moments, reached)), 0.0)
 
 
-def _bounds(steps: FloatColumn, edges: IntColumn, account: Account) -> IntColumn:
+def _bounds(steps: FloatColumn, edges: IntColumn, account: Account, most: int) -> IntColumn:
     """Where stretches begin: as many of about equal length as leave none without a step."""
     turns = account.process.iterations.duration_ns
     lasted = float(edges[-1] - edges[0])
-    most = min(MOST_STRETCHES, len(steps))
+    number = min(most, len(steps))
     if len(turns):
-        most = min(most, int(lasted / max(TURNS * float(np.median(turns)), 1.0)))
-    number = max(most, 1)
+        number = min(number, int(lasted / max(TURNS * float(np.median(turns)), 1.0)))
+    number = max(number, 1)
     while True:
         marks = edges[0] + lasted * np.arange(number) / number
         bounds = _without_a_sliver(np.unique(np.clip(np.searchsorted(edges, marks), 0, len(steps) - 1)), edges)

@@ -13,11 +13,13 @@ from rlprof.analyse.memory import memory_of
 from rlprof.analyse.operations import operations_of
 from rlprof.analyse.own_code import inferred_of
 from rlprof.analyse.processes import process_entries
+from rlprof.analyse.regimes import regimes_of
 from rlprof.analyse.sampling import sampling_of
 from rlprof.analyse.slices import lane_slices
 from rlprof.analyse.startup import Startup, startup_of
 from rlprof.analyse.throughput import iterating_process, throughput_of
 from rlprof.analyse.warnings import losses_of, warnings_of
+from rlprof.analyse.whatif import whatif_of
 from rlprof.analyse.workers import workers_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
@@ -33,6 +35,7 @@ def build_report(recording: Recording) -> Report:
     main, *children = process_entries(accounts, throughput.env_steps)
     main = _with_startup(main, startup)
     processes = (main, *children)
+    workers = workers_of(recording.processes)
     operations = tuple(operation for account in accounts for operation in operations_of(account))
     return Report(
         schema=SCHEMA,
@@ -44,8 +47,8 @@ def build_report(recording: Recording) -> Report:
         operations=operations,
         bottlenecks=bottlenecks_of(operations, {a.process.id: a.wall_seconds for a in accounts}),
         findings=(),
-        regimes=(),
-        whatif=(),
+        regimes=regimes_of(recording, accounts[0], slices, startup),
+        whatif=whatif_of(accounts[0], slices, startup, workers),
         memory=memory_of(recording),
         device=None,
         slow_iterations=_slow_iterations(recording, accounts),
@@ -54,7 +57,7 @@ def build_report(recording: Recording) -> Report:
         recording=recording.source,
         inferred=inferred_of(recording),
         drilldown=drilldown_of(accounts[0], slices, startup),
-        workers=workers_of(recording.processes),
+        workers=workers,
     )
 
 

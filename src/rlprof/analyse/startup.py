@@ -3,7 +3,7 @@
 Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
 checkpoint and move their networks before that. Recordings hold slices of about half a second, so the slice in which it
 began is divided: exactly where the program's own mark of an iteration tells the moment, else in the proportion that the
-slices after it have of unattributed time to time in spans: only the next ones, since that may grow in the course of a run.
+rest of the run has of unattributed time to time in spans.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from rlprof.model.recording import FloatColumn
 
 #: Where a program may be before it trains.
 _BEFORE_TRAINING: Final = frozenset({"side work", "transfer"})
-#: Slices that tell what the first one of training was like.
-NEAREST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +62,7 @@ def _before(account: Account, slices: LaneSlices, first: int) -> float:
         return min(float(turns[0] - start), float(slices.of(ROOT)[first]))
     covered = sum((own for part, own in slices.own_ns.items() if part not in (ROOT, UNATTRIBUTED)), np.zeros(1))
     free = slices.of(UNATTRIBUTED)
-    later = slice(first + 1, first + 1 + NEAREST)
-    later_covered, later_free = float(covered[later].sum()), float(free[later].sum())
+    later_covered, later_free = float(covered[first + 1 :].sum()), float(free[first + 1 :].sum())
     if later_covered <= 0:
         return 0.0
     return float(free[first] - covered[first] * later_free / later_covered)

@@ -27,7 +27,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """base + rise * x ** exponent, neither of them below zero; `left` is the sum of squares that it does not explain."""
+    """base + rise * x ** exponent, neither below zero; `left` is the sum of squares that it does not explain."""
 
     base: float
     rise: float

@@ -1,8 +1,8 @@
 """What a faster phase would bring the whole run: Amdahl on the time after start-up, with an interval.
 
 Phases take another part of the time in one window of the run than in the next. The interval is what the ratio would be
-had other windows of the same run been recorded: whole windows are drawn again and again, always in the same way. It says
-nothing about what nobody measured: a cure that makes another phase slower.
+had other windows of the same run been recorded: whole windows are drawn again and again, always in the same way. It
+says nothing about what nobody measured: a cure that makes another phase slower.
 """
 
 from __future__ import annotations
@@ -100,17 +100,18 @@ def _spread(slices: LaneSlices, startup: Startup | None) -> Mapping[str, tuple[f
     used = np.flatnonzero(total > 0)
     if len(used) < FEWEST_WINDOWS:
         return {}
-    stretches = np.array_split(used, min(len(used), MOST_STRETCHES))
-    summed = np.array([[own[rows].sum() for rows in stretches] for own in times.values()])
-    drawn = np.random.default_rng(SEED).multinomial(len(stretches), np.full(len(stretches), 1 / len(stretches)), DRAWS)
-    in_all = drawn @ summed.sum(axis=0)
-    edges = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-    found: dict[str, tuple[float, float]] = {}
-    for phase, own in zip(times, summed, strict=True):
-        if own.sum() > 0:
-            low, high = np.quantile((drawn @ own) / in_all, edges) * summed.sum() / own.sum()
-            found[phase] = (float(low), float(high))
-    return found
+    return {phase: share_spread(own[used], total[used]) for phase, own in times.items() if own[used].sum() > 0}
+
+
+def share_spread(own: FloatColumn, total: FloatColumn) -> tuple[float, float]:
+    """By which factors a part's share of the total may be lower or higher, from how it differs between windows."""
+    stretches = np.array_split(np.arange(len(own)), min(len(own), MOST_STRETCHES))
+    parts, wholes = (np.array([column[rows].sum() for rows in stretches]) for column in (own, total))
+    even = np.full(len(stretches), 1 / len(stretches))
+    drawn = np.random.default_rng(SEED).multinomial(len(stretches), even, DRAWS)
+    shares = (drawn @ parts) / (drawn @ wholes)
+    low, high = np.quantile(shares, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)) * wholes.sum() / parts.sum()
+    return float(low), float(high)
 
 
 def _after_startup(slices: LaneSlices, startup: Startup | None) -> dict[str, FloatColumn]:

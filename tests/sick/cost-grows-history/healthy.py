@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-STEPS = 16_000
+STEPS = 20_000
 
 
 class Field(gym.Env):
@@ -25,7 +25,9 @@ class Field(gym.Env):
         return self._see(), {}
 
     def step(self, action):
-        self.place = np.clip(self.place + 0.1 * np.clip(action, -1, 1), -3, 3)
+        for _ in range(8):
+            drag = 1.0 - 0.1 * np.linalg.norm(self.place)
+            self.place = np.clip(self.place + 0.02 * drag * np.clip(action, -1, 1), -3, 3)
         self.steps += 1
         distance = float(np.linalg.norm(self.place))
         return self._see(), -distance, distance < 0.1, self.steps >= 60, {}

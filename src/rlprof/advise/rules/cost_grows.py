@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rlprof.advise.bounds import severity_of, training_seconds
+import numpy as np
+
+from rlprof.advise.bounds import severity_of
 from rlprof.advise.verify import run_again
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import Growth, growing_parts
 from rlprof.analyse.growth_lines import GrownLine, grown_lines
+from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.pace import Pace
 from rlprof.analyse.projection import Projection, project
-from rlprof.analyse.whatif import ratio_of
+from rlprof.analyse.whatif import ratio_of, share_spread
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Gain, Place, Report
@@ -37,7 +41,7 @@ def cost_grows(recording: Recording, report: Report) -> Iterator[Finding]:
         lines = _named(grown_lines(course.account, course.pace, growth))
         if not lines:
             continue
-        gain = _gain(report, growth, lines)
+        gain = _gain(course.pace, growth, lines)
         severity = severity_of(gain)
         if severity is not None:
             ahead = project(course.pace, (growth,), LONGER_RUN)
@@ -61,22 +65,18 @@ def _named(lines: tuple[GrownLine, ...]) -> list[GrownLine]:
     return [line for line in lines[:PLACES_NAMED] if line.rise > 0 and line.rise >= SMALLEST_RISE * most]
 
 
-def _gain(report: Report, growth: Growth, lines: list[GrownLine]) -> Gain:
+def _gain(pace: Pace, growth: Growth, lines: list[GrownLine]) -> Gain:
     """At most what the growing lines took at all; likely what they took beyond their first level.
 
-    rlprof's own cost is left out of the whole: the program that a cure makes faster does not pay it.
+    The whole is the time that was looked at, without start-up and without rlprof's own cost: the program that a cure
+    makes faster does not pay it.
     """
-    whole = max(training_seconds(report) - report.ledger.overhead_seconds, 0.0)
-    most = max(sum(_most(report, growth.part, line) for line in lines), growth.excess_seconds)
+    seen = pace.since(growth.since)
+    own, total = seen.own_ns[growth.part], np.sum(list(seen.own_ns.values()), axis=0)
+    whole = float(total.sum()) / NS_PER_SECOND
+    highest = sum(line.high_seconds for line in lines) * share_spread(own, total)[1]
+    most = min(max(highest, growth.excess_seconds), whole)
     return Gain(sps_ratio=ratio_of(whole, growth.excess_seconds), low=1.0, high=ratio_of(whole, most))
-
-
-def _most(report: Report, part: str, line: GrownLine) -> float:
-    """What a line took at most, in the whole run: the stretches that were compared may begin later."""
-    drilled = next((entry for entry in report.drilldown or () if entry.part == part), None)
-    spot = (line.spot.file, line.spot.line)
-    known = [entry.high_seconds for entry in (drilled.lines if drilled else ()) if (entry.file, entry.line) == spot]
-    return max([*known, line.high_seconds])
 
 
 def _title(growth: Growth) -> str:

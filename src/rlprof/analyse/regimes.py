@@ -1,0 +1,112 @@
+"""The regimes of a run: start-up, warm-up, steady, degraded, by where its windowed speed changed.
+
+The speed is that of windows, in logarithms. Cumulative rates are never looked at: they change late and slowly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from rlprof.analyse.changes import Change, Level, change_between, level_of
+from rlprof.analyse.ledger import NS_PER_SECOND, Account
+from rlprof.analyse.pace import Pace, pace_of
+from rlprof.analyse.segments import change_points
+from rlprof.analyse.slices import LaneSlices
+from rlprof.analyse.startup import Startup
+from rlprof.model.recording import Recording
+from rlprof.model.report import Regime
+
+START_UP: Final = "start-up"
+WARM_UP: Final = "warm-up"
+STEADY: Final = "steady"
+DEGRADED: Final = "degraded"
+
+#: Windows that are looked at; longer runs have wider ones.
+MOST_WINDOWS: Final = 120
+#: What is that much slower than the steady speed before it is degraded.
+MUCH_SLOWER: Final = 0.85
+#: A first stretch that is slower than what follows, and no longer than this share of the run, is a warm-up.
+LONGEST_WARM_UP: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The time between two changes of speed, and why it began."""
+
+    start_ns: int
+    end_ns: int
+    level: Level
+    change: Change | None  # None for the first one
+
+
+def regimes_of(
+    recording: Recording, account: Account, slices: LaneSlices, startup: Startup | None
+) -> tuple[Regime, ...]:
+    """The regimes in the order of time; one steady regime where nothing is known to have changed, none without steps."""
+    pace = pace_of(recording, account, slices, startup, MOST_WINDOWS)
+    if pace is None:
+        return ()
+    found = stretches_of(pace)
+    zero = recording.main.start_ns
+    labels = _labels(found)
+    begin = _training_began(slices, startup)
+    regimes = [
+        Regime(
+            start_s=((begin if index == 0 else stretch.start_ns) - zero) / NS_PER_SECOND,
+            end_s=(stretch.end_ns - zero) / NS_PER_SECOND,
+            sps=stretch.level.sps,
+            label=labels[index],
+            cause=stretch.change.text if stretch.change is not None else None,
+        )
+        for index, stretch in enumerate(found)
+    ]
+    if begin > zero:
+        regimes.insert(0, Regime(0.0, (begin - zero) / NS_PER_SECOND, 0.0, START_UP, None))
+    return tuple(regimes)
+
+
+def stretches_of(pace: Pace) -> tuple[Stretch, ...]:
+    """The stretches between changes of speed, each with the reason for its beginning."""
+    lasted = np.maximum(pace.end_ns - pace.start_ns, 1) / NS_PER_SECOND
+    speed = np.log(np.maximum(pace.steps, 0.5) / lasted)
+    edges = [0, *change_points(speed), len(pace)]
+    levels = [level_of(pace, first, last) for first, last in pairwise(edges)]
+    changes = [None, *(change_between(before, after) for before, after in pairwise(levels))]
+    return tuple(
+        Stretch(int(pace.start_ns[first]), int(pace.end_ns[last - 1]), level, change)
+        for (first, last), level, change in zip(pairwise(edges), levels, changes, strict=True)
+    )
+
+
+def _training_began(slices: LaneSlices, startup: Startup | None) -> int:
+    if startup is None:
+        return int(slices.start_ns[0])
+    first = int(np.argmax(startup.share < 1.0))
+    start, end = int(slices.start_ns[first]), int(slices.end_ns[first])
+    return start + round(float(startup.share[first]) * (end - start))
+
+
+def _labels(found: tuple[Stretch, ...]) -> list[str]:
+    labels = [STEADY] * len(found)
+    warm = _warm_from(found)
+    labels[:warm] = [WARM_UP] * warm
+    best = found[warm].level.sps
+    for index in range(warm + 1, len(found)):
+        speed = found[index].level.sps
+        labels[index] = DEGRADED if speed < MUCH_SLOWER * best else STEADY
+        best = max(best, speed)
+    return labels
+
+
+def _warm_from(found: tuple[Stretch, ...]) -> int:
+    """The stretch in which the run does what it is there for: learning has begun, and caches are warm."""
+    began = [index for index, stretch in enumerate(found) if stretch.change and stretch.change.kind == "learning"]
+    if began:
+        return began[0]
+    whole = found[-1].end_ns - found[0].start_ns
+    short = len(found) > 1 and found[0].end_ns - found[0].start_ns <= LONGEST_WARM_UP * whole
+    return 1 if short and found[0].level.sps < MUCH_SLOWER * found[1].level.sps else 0
