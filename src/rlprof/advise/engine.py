@@ -6,6 +6,8 @@ from typing import Final
 
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.cost_grows import cost_grows
+from rlprof.advise.rules.memory_growth import memory_growth
+from rlprof.advise.rules.phase_change import phase_change
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
@@ -13,6 +15,8 @@ from rlprof.model.report import Finding, Report
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
 RULES: Final[tuple[Rule, ...]] = (
     Rule("cost-grows", cost_grows, victims=frozenset({"unattributed-high"})),
+    Rule("memory-growth", memory_growth),
+    Rule("phase-change", phase_change),
     Rule("unattributed-high", unattributed_high),
 )
 

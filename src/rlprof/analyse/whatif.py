@@ -144,12 +144,20 @@ def _divided(parts: Mapping[str, _Part], split: StepSplit) -> dict[str, _Part]:
     A faster simulator in the workers shortens the parent's step by what the mean worker and the slowest one took in it.
     That simulators ran one after the other may vanish with them or not: it counts only for the upper end.
     """
-    whole = sum(part.seconds for phase, part in parts.items() if phase in _STEPPING)
+    stepping = [part for phase, part in parts.items() if phase in _STEPPING]
+    whole, least, most = (sum(getattr(part, name) for part in stepping) for name in ("seconds", "low", "high"))
+    if whole <= 0:
+        return {}
     simulator = min(split.simulator_seconds + split.straggler_seconds, whole)
     reach = min(simulator + split.staggered_seconds, whole)
     off = split.error_seconds if split.error_seconds is not None else whole
     between = whole - reach
     return {
-        "env.step": _Part(simulator, max(simulator - off, 0.0), min(reach + off, whole)),
-        "env.ipc": _Part(between, max(between - off, 0.0), min(whole - simulator + off, whole)),
+        "env.step": _scaled(simulator, simulator - off, reach + off, least / whole, most / whole),
+        "env.ipc": _scaled(between, between - off, whole - simulator + off, least / whole, most / whole),
     }
+
+
+def _scaled(seconds: float, low: float, high: float, lower: float, higher: float) -> _Part:
+    """With what steps as a whole may differ by, too."""
+    return _Part(seconds, max(low, 0.0) * lower, max(high, seconds) * higher)

@@ -36,9 +36,9 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     env = gym.make("CartPole-v1", max_episode_steps=40)
-    env.reset(seed=0)
     policy = nn.Sequential(nn.Linear(4, 256), nn.Tanh(), nn.Linear(256, 256), nn.Tanh(), nn.Linear(256, 2))
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
+    env.reset(seed=0)
     losses, steps = [], 0
     started = time.perf_counter()
     for _ in range(EPISODES):
