@@ -44,9 +44,8 @@ class Run:
     stacks: Mapping[str, tuple[tuple[FrameSpec, Course], ...]] = field(default_factory=dict)  # by phase, with weights
 
     def build(self) -> RecordingBuilder:
-        seconds = self.startup + self.slices * SLICE
         random = np.random.default_rng(self.seed)
-        builder = a_recording(seconds=seconds)
+        builder = a_recording(seconds=self.startup + self.slices * SLICE)
         totals = dict.fromkeys(self.costs, 0.0)
         rows, counters = [], {"env_steps": [], "updates": [], "episodes": []}  # type: ignore[var-annotated]
         steps = 0.0
@@ -60,8 +59,8 @@ class Run:
             counters["episodes"].append((at, at + SLICE, done / self.episode_length(steps)))
             if self.updates is not None:
                 counters["updates"].append((at, at + SLICE, self.updates(steps) * done))
-            for name in each:
-                totals[name] += each[name] * done
+            for name, seconds in each.items():
+                totals[name] += seconds * done
             steps += done
         builder.spans(*(span(name, self_seconds=total) for name, total in totals.items() if name != NO_SPAN))
         builder.slice_of_time(0.0, self.startup / 2, {NO_SPAN: self.startup / 2})

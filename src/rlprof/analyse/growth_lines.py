@@ -1,4 +1,4 @@
-"""Which lines of the program a growing cost is in: those that take more per env step at the end than at the beginning."""
+"""Which lines of the program a growing cost is in: those that take more per env step at its end than before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether resident memory keeps rising after the run has settled: a leak, and not a buffer that fills or a pool that grows.
+"""Whether resident memory keeps rising after the run has settled: a leak, and no buffer that fills.
 
 What is allocated once shows as a jump; what is kept of every step shows as a rise that never rests.
 """

@@ -48,7 +48,11 @@ class Pace:
     def since(self, first: int) -> Pace:
         """Without the stretches before that one."""
         return Pace(
-            *(column[first:] for column in (self.start_ns, self.end_ns, self.steps, self.episodes, self.updates)),
+            start_ns=self.start_ns[first:],
+            end_ns=self.end_ns[first:],
+            steps=self.steps[first:],
+            episodes=self.episodes[first:],
+            updates=self.updates[first:],
             own_ns={part: own[first:] for part, own in self.own_ns.items()},
             calls={part: calls[first:] for part, calls in self.calls.items()},
         )
@@ -134,7 +138,8 @@ def _untimed_ns(account: Account, path: int, count: IntColumn, total: IntColumn)
     stats = account.process.stats.get(path)
     if stats is None or not stats.untimed or stats.timed <= 0:
         return None
-    return np.maximum(count * (stats.total_ns / stats.timed) - total, 0.0)
+    each = stats.total_ns / stats.timed
+    return np.asarray(np.maximum(count * each - total, 0.0), np.float64)
 
 
 def _between(slices: Slices, edges: IntColumn) -> FloatColumn:

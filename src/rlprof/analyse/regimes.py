@@ -17,6 +17,7 @@ from rlprof.analyse.pace import Pace, pace_of
 from rlprof.analyse.segments import change_points
 from rlprof.analyse.slices import LaneSlices
 from rlprof.analyse.startup import Startup
+from rlprof.analyse.throughput import ENV_STEPS, counter_total, run_end_ns
 from rlprof.model.recording import Recording
 from rlprof.model.report import Regime
 
@@ -46,27 +47,36 @@ class Stretch:
 def regimes_of(
     recording: Recording, account: Account, slices: LaneSlices, startup: Startup | None
 ) -> tuple[Regime, ...]:
-    """The regimes in the order of time; one steady regime where nothing is known to have changed, none without steps."""
-    pace = pace_of(recording, account, slices, startup, MOST_WINDOWS)
-    if pace is None:
-        return ()
-    found = stretches_of(pace)
+    """The regimes in the order of time; one steady one where nothing is known to have changed, none without steps."""
     zero = recording.main.start_ns
-    labels = _labels(found)
-    begin = _training_began(slices, startup)
-    regimes = [
+    begin = _training_began(slices, startup) if len(slices) else zero
+    pace = pace_of(recording, account, slices, startup, MOST_WINDOWS)
+    regimes = _after_start_up(stretches_of(pace), zero, begin) if pace is not None else _single(recording, begin)
+    if regimes and begin > zero:
+        regimes.insert(0, Regime(0.0, (begin - zero) / NS_PER_SECOND, 0.0, START_UP, None))
+    return tuple(regimes)
+
+
+def _after_start_up(found: tuple[Stretch, ...], zero: int, begin: int) -> list[Regime]:
+    return [
         Regime(
             start_s=((begin if index == 0 else stretch.start_ns) - zero) / NS_PER_SECOND,
             end_s=(stretch.end_ns - zero) / NS_PER_SECOND,
             sps=stretch.level.sps,
-            label=labels[index],
+            label=label,
             cause=stretch.change.text if stretch.change is not None else None,
         )
-        for index, stretch in enumerate(found)
+        for index, (stretch, label) in enumerate(zip(found, _labels(found), strict=True))
     ]
-    if begin > zero:
-        regimes.insert(0, Regime(0.0, (begin - zero) / NS_PER_SECOND, 0.0, START_UP, None))
-    return tuple(regimes)
+
+
+def _single(recording: Recording, begin: int) -> list[Regime]:
+    """A run too short to be looked at in windows."""
+    steps, zero, end = counter_total(recording, ENV_STEPS), recording.main.start_ns, run_end_ns(recording)
+    if not steps or end <= begin:
+        return []
+    first, last = (begin - zero) / NS_PER_SECOND, (end - zero) / NS_PER_SECOND
+    return [Regime(first, last, steps / (last - first), STEADY, None)]
 
 
 def stretches_of(pace: Pace) -> tuple[Stretch, ...]:

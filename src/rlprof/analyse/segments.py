@@ -55,11 +55,9 @@ def noise_of(y: FloatColumn) -> float:
 
     Neighbours alone would say too little of a series that wanders, as the speed of a busy machine does.
     """
-    around = [SMALLEST_NOISE]
-    for lag in (1, 2, shortest(len(y))):
-        if lag * FEW_ACROSS <= len(y):
-            around.append(float(np.median(np.abs(y[lag:] - y[:-lag]))) * _MAD / np.sqrt(2.0))
-    return max(around)
+    lags = [lag for lag in (1, 2, shortest(len(y))) if lag * FEW_ACROSS <= len(y)]
+    apart = [float(np.median(np.abs(y[lag:] - y[:-lag]))) for lag in lags]
+    return max([SMALLEST_NOISE, *(_MAD / float(np.sqrt(2.0)) * middle for middle in apart)])
 
 
 def _without_spikes(y: FloatColumn) -> FloatColumn:

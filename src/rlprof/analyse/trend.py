@@ -35,11 +35,11 @@ class Power:
     left: float
 
     def at(self, x: float) -> float:
-        return self.base + self.rise * x**self.exponent
+        return self.base + self.rise * float(x**self.exponent)
 
     def sum_to(self, x: float) -> float:
         """The integral from 0."""
-        return self.base * x + self.rise * x ** (self.exponent + 1) / (self.exponent + 1)
+        return self.base * x + self.rise * float(x ** (self.exponent + 1)) / (self.exponent + 1)
 
 
 def kendall_z(y: FloatColumn) -> float:

@@ -27,7 +27,8 @@ def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
         severity="warning" if leak.bytes_per_step > LIKE_A_TRANSITION else "info",
         title=(
             f"resident memory grows by {format_megabytes(leak.line.slope)} a minute and does not rest "
-            f"({format_megabytes(leak.first_mb)} to {format_megabytes(leak.last_mb)} in {format_duration(leak.seconds)})"
+            f"({format_megabytes(leak.first_mb)} to {format_megabytes(leak.last_mb)} in "
+            f"{format_duration(leak.seconds)})"
         ),
         evidence={
             "mb_per_minute": leak.line.slope,
@@ -50,7 +51,7 @@ def _cure(leak: Leak) -> str:
     minutes = 1000.0 / leak.line.slope
     return (
         f"something is kept of every step, {format_bytes(leak.bytes_per_step)} each: 1 GB more every "
-        f"{format_duration(60 * minutes)}. Keep losses and returns as numbers (`loss.item()`, or `.detach()`): a tensor "
+        f"{format_duration(60 * minutes)}. Keep losses and returns as numbers (`loss.item()`): a tensor "
         "that is kept keeps the graph and all activations that it came from; bound lists and caches with "
         "`deque(maxlen=...)`. Resident memory does not tell which line keeps it: "
         "`tracemalloc` tells for Python objects, and for tensors look for lists that outlive an episode"
