@@ -12,6 +12,8 @@ from rlprof.analyse.growth import Growth
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Power
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.units import format_duration
 
 #: Episodes that got so much longer are a reason of their own.
 LONGER: Final = 1.25
@@ -51,6 +53,15 @@ def project(pace: Pace, growths: Sequence[Growth], times: float) -> Projection:
         linear_seconds=linear,
         because=tuple(growth.part for growth in growths),
     )
+
+
+def in_words(projection: Projection, what: str) -> str:
+    """`5,000 episodes: 3h 18m, linear would be 14m 02s, because of longer episodes and buffer.sample`."""
+    said = f"{what}: {format_duration(projection.seconds)}"
+    if not projection.because:
+        return said
+    reasons = " and ".join("time in no span" if part == UNATTRIBUTED else part for part in projection.because)
+    return f"{said}, linear would be {format_duration(projection.linear_seconds)}, because of {reasons}"
 
 
 def _powers(growth: Growth) -> tuple[Power, Power, Power]:

@@ -12,8 +12,9 @@ from typing import Final
 import numpy as np
 
 from rlprof.analyse.changes import Change, Level, change_between, level_of
-from rlprof.analyse.ledger import NS_PER_SECOND, Account
-from rlprof.analyse.pace import Pace, pace_of
+from rlprof.analyse.course import Course
+from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.pace import Pace
 from rlprof.analyse.segments import change_points
 from rlprof.analyse.slices import LaneSlices
 from rlprof.analyse.startup import Startup
@@ -26,8 +27,6 @@ WARM_UP: Final = "warm-up"
 STEADY: Final = "steady"
 DEGRADED: Final = "degraded"
 
-#: Windows that are looked at; longer runs have wider ones.
-MOST_WINDOWS: Final = 120
 #: What is that much slower than the steady speed before it is degraded.
 MUCH_SLOWER: Final = 0.85
 #: A first stretch that is slower than what follows, and no longer than this share of the run, is a warm-up.
@@ -44,14 +43,12 @@ class Stretch:
     change: Change | None  # None for the first one
 
 
-def regimes_of(
-    recording: Recording, account: Account, slices: LaneSlices, startup: Startup | None
-) -> tuple[Regime, ...]:
+def regimes_of(recording: Recording, course: Course) -> tuple[Regime, ...]:
     """The regimes in the order of time; one steady one where nothing is known to have changed, none without steps."""
     zero = recording.main.start_ns
-    begin = _training_began(slices, startup) if len(slices) else zero
-    pace = pace_of(recording, account, slices, startup, MOST_WINDOWS)
-    regimes = _after_start_up(stretches_of(pace), zero, begin) if pace is not None else _single(recording, begin)
+    begin = _training_began(course.slices, course.startup) if len(course.slices) else zero
+    windows = course.windows
+    regimes = _after_start_up(stretches_of(windows), zero, begin) if windows is not None else _single(recording, begin)
     if regimes and begin > zero:
         regimes.insert(0, Regime(0.0, (begin - zero) / NS_PER_SECOND, 0.0, START_UP, None))
     return tuple(regimes)

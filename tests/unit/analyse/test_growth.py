@@ -8,8 +8,9 @@ import pytest
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import Growth, growing_parts
 from rlprof.analyse.growth_lines import grown_lines
+from rlprof.analyse.growth_paths import grown_path
 from rlprof.analyse.pace import Pace
-from rlprof.analyse.projection import project, project_episodes
+from rlprof.analyse.projection import in_words, project, project_episodes
 from support.courses import NO_SPAN, Run, always, jump, rising
 from support.recordings import FrameSpec
 
@@ -97,6 +98,19 @@ def test_growth_is_found_on_a_busy_machine_too() -> None:
     assert found >= 45
 
 
+def test_the_operation_that_rose_is_named_with_its_calls() -> None:
+    course = course_of(
+        Run({**STEADY, "buffer.sample": rising(1e-4, 1e-7)}, often={"buffer.sample": always(0.25)}).build().build()
+    )
+    assert course.pace is not None
+    (growth,) = growing_parts(course.pace)
+    path = grown_path(course.account, course.pace, growth)
+    assert path is not None
+    assert path.names == ("buffer.sample",)
+    assert path.per_call[1] > 1.4 * path.per_call[0]
+    assert path.calls_per_step == pytest.approx((0.25, 0.25), rel=0.02)
+
+
 OLD, NEW = FrameSpec("Replay.sample", "/home/ann/train.py", 30), FrameSpec("Replay.sample", "/home/ann/train.py", 31)
 
 
@@ -130,6 +144,7 @@ def test_more_episodes_take_longer_where_episodes_got_longer() -> None:
     assert ahead is not None
     assert ahead.beyond_linear > 1.5
     assert ahead.because == ("longer episodes",)
+    assert in_words(ahead, "200 episodes").endswith(", because of longer episodes")
 
 
 def test_without_episodes_nothing_is_said_of_them() -> None:

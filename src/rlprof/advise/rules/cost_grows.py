@@ -12,6 +12,7 @@ from rlprof.advise.verify import run_again
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import Growth, growing_parts
 from rlprof.analyse.growth_lines import GrownLine, grown_lines
+from rlprof.analyse.growth_paths import GrownPath, grown_path
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.projection import Projection, project
@@ -49,7 +50,7 @@ def cost_grows(recording: Recording, report: Report) -> Iterator[Finding]:
                 rule=RULE,
                 severity=severity,
                 title=_title(growth),
-                evidence=_evidence(growth, lines, ahead),
+                evidence=_evidence(growth, lines, ahead) | _operation(grown_path(course.account, course.pace, growth)),
                 where=tuple(Place(line.spot.file, line.spot.line, line.spot.function) for line in lines),
                 gain=gain,
                 cure=_cure(growth, lines[0], ahead),
@@ -129,6 +130,18 @@ def _evidence(growth: Growth, lines: list[GrownLine], ahead: Projection) -> dict
             }
             for line in lines
         ],
+    }
+
+
+def _operation(path: GrownPath | None) -> dict[str, object]:
+    if path is None:
+        return {"operation": None}
+    return {
+        "operation": {
+            "path": list(path.names),
+            "seconds_per_call": list(path.per_call),
+            "calls_per_env_step": list(path.calls_per_step),
+        }
     }
 
 

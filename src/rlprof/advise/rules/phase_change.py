@@ -8,8 +8,7 @@ from typing import Final
 from rlprof.advise.verify import run_again
 from rlprof.analyse.course import course_of
 from rlprof.analyse.ledger import NS_PER_SECOND
-from rlprof.analyse.pace import pace_of
-from rlprof.analyse.regimes import MOST_WINDOWS, Stretch, stretches_of
+from rlprof.analyse.regimes import Stretch, stretches_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Gain, Report
 from rlprof.model.units import format_duration, format_rate
@@ -21,12 +20,11 @@ MEANT: Final = frozenset({"learning", "evaluation", "episodes"})
 
 def phase_change(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks for a change of speed that coincides with the first update, evaluation or other episodes."""
-    course = course_of(recording)
-    pace = pace_of(recording, course.account, course.slices, course.startup, MOST_WINDOWS)
-    if pace is None:
+    windows = course_of(recording).windows
+    if windows is None:
         return
     before: Stretch | None = None
-    for stretch in stretches_of(pace):
+    for stretch in stretches_of(windows):
         if before is not None and stretch.change is not None and stretch.change.kind in MEANT:
             yield _finding(before, stretch, (stretch.start_ns - recording.main.start_ns) / NS_PER_SECOND, report)
         before = stretch
