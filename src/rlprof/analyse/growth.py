@@ -19,7 +19,7 @@ import numpy as np
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Line, Power, best_powers, kendall_z, left_by_a_curve, left_by_a_step, sen_line
-from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import FloatColumn
 
 FEWEST_STRETCHES: Final = 6
@@ -37,6 +37,8 @@ SMALLEST_OTHER: Final = 0.015
 SAME_WORK: Final = 1.5
 #: Evaluations take longer with better agents, and nobody counts their steps: they cannot be judged.
 NOT_JUDGED: Final = frozenset({"evaluate"})
+#: What is around other work costs more where there is more of that: only stretches with the same work are compared.
+_FRAMES: Final = frozenset({UNATTRIBUTED, OTHER})
 #: Work whose calls per env step tell what kind of a stretch it is.
 _TELLING: Final = ("policy.forward", "learn.backward", "learn.optimizer", "buffer.sample")
 
@@ -71,7 +73,7 @@ def growth_of(pace: Pace, part: str) -> Growth | None:
     total = sum(float(own.sum()) for own in pace.own_ns.values())
     if part in NOT_JUDGED or float(pace.own_ns[part].sum()) < SMALLEST_PART * total:
         return None
-    since = 0 if part in pace.calls else same_work_since(pace)
+    since = same_work_since(pace) if part in _FRAMES else 0
     seen = pace.since(since)
     if len(seen) < FEWEST_STRETCHES:
         return None
@@ -98,7 +100,7 @@ def _described(
     if line is None or line.low <= 0:
         return None
     calls = seen.calls.get(part)
-    per_call = None if calls is None else seen.own_ns[part] / NS_PER_SECOND / calls
+    per_call = None if calls is None else seen.own_ns[part] / NS_PER_SECOND / calls / machine
     first, _, last = _thirds(steady)
     best, low, high = best_powers(x, steady)
     return Growth(

@@ -59,6 +59,10 @@ HEALTHY = {
         {**STEADY, NO_SPAN: lambda steps: 1e-5 + 2e-4 * min(steps / 2e4, 1.0)},
         often={"policy.forward": lambda steps: 0.05 + 0.95 * min(steps / 2e4, 1.0)},
     ),
+    "acting more and more, in a span around it": Run(
+        {**STEADY, "collecting": lambda steps: 1e-5 + 2e-4 * min(steps / 2e4, 1.0)},
+        often={"policy.forward": lambda steps: 0.05 + 0.95 * min(steps / 2e4, 1.0)},
+    ),
     "a jump": Run({**STEADY, "buffer.sample": jump(1e-4, 6e-4, 7000)}),
     "a buffer that is full at half": Run(
         {**STEADY, "buffer.sample": lambda steps: 1e-4 + 4e-4 * min(steps / 5000, 1.0)}, slices=60
