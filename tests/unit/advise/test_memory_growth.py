@@ -36,6 +36,15 @@ def test_a_leak_is_found_with_its_slope() -> None:
     assert finding.gain.high == 1.0
 
 
+def test_the_end_is_foretold_where_the_size_of_the_memory_is_known() -> None:
+    builder = Run(LOOP).build()
+    builder.memory([(at, round(leak(at) * MB), -1) for at in np.arange(0.0, 22.0, 0.1).tolist()])
+    builder.facts = {**builder.facts, "memory_bytes": 6_500 * MB}
+    (finding,) = complete_report(builder.build()).findings
+    assert finding.evidence["minutes_until_memory_is_full"] == pytest.approx(10.0, rel=0.02)
+    assert "this machine's memory is full" in finding.cure
+
+
 def test_a_rollout_buffer_begins_anew_and_fills_nothing() -> None:
     assert len(findings(leak, ROLLOUT)) == 1
 
