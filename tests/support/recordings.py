@@ -271,11 +271,13 @@ class ProcessBuilder:
         end: float,
         own: Mapping[str, float],
         samples: Sequence[tuple[str, int, tuple[FrameSpec, ...]]] = (),
+        calls: Mapping[str, int] | None = None,
     ) -> Builder:
-        """A slice with the own seconds of the named paths, and the stacks that were sampled in it."""
+        """A slice with the own seconds of the named paths, how often they were called, and the stacks sampled in it."""
         first, last = START_NS + round(start * SECOND), START_NS + round(end * SECOND)
         for name, seconds in own.items():
-            self.window_rows.append((first, last, self.find(name), 1, round(seconds * SECOND)))
+            count = (calls or {}).get(name, 1)
+            self.window_rows.append((first, last, self.find(name), count, round(seconds * SECOND)))
         for path, count, stack in samples:
             self.sample(path, count, *stack)
             self.sample_ends.append(last)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.cost_grows import cost_grows
 from rlprof.advise.rules.device_idle import device_idle
 from rlprof.advise.rules.launch_bound import launch_bound
+from rlprof.advise.rules.memory_growth import memory_growth
+from rlprof.advise.rules.phase_change import phase_change
 from rlprof.advise.rules.recompile import recompile
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.model.recording import Recording
@@ -17,6 +20,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("recompile", recompile),
     Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"})),
     Rule("device-idle", device_idle),
+    Rule("cost-grows", cost_grows, victims=frozenset({"unattributed-high"})),
+    Rule("memory-growth", memory_growth),
+    Rule("phase-change", phase_change),
     Rule("unattributed-high", unattributed_high),
 )
 

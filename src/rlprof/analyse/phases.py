@@ -17,7 +17,7 @@ def phase_entries(account: Account, env_steps: float | None) -> tuple[PhaseEntry
         if phase == UNATTRIBUTED:
             continue
         nanoseconds[phase] = nanoseconds.get(phase, 0.0) + account.self_ns[identity]
-        calls[phase] = calls.get(phase, 0) + (calls_of(account, identity) if _enters_phase(account, identity) else 0)
+        calls[phase] = calls.get(phase, 0) + (calls_of(account, identity) if enters_phase(account, identity) else 0)
     return tuple(
         PhaseEntry(
             phase=phase,
@@ -38,7 +38,7 @@ def calls_of(account: Account, identity: int) -> int:
     return round((stats.count + len(stats.open_since_ns)) * account.calls[identity]) if stats is not None else 0
 
 
-def _enters_phase(account: Account, identity: int) -> bool:
+def enters_phase(account: Account, identity: int) -> bool:
     """Whether a path's spans begin a stretch of their phase; those inside the same phase only subdivide it."""
     above = account.tree.parent[identity]
     while above is not None and is_structure(account.process.paths[above]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rlprof.analyse.bottlenecks import bottlenecks_of
+from rlprof.analyse.course import course_of
 from rlprof.analyse.facts import device_of, run_entry
 from rlprof.analyse.iterations import slowest_iterations
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
@@ -13,11 +14,12 @@ from rlprof.analyse.memory import memory_of
 from rlprof.analyse.operations import operations_of
 from rlprof.analyse.own_code import inferred_of
 from rlprof.analyse.processes import process_entries
+from rlprof.analyse.regimes import regimes_of
 from rlprof.analyse.sampling import sampling_of
-from rlprof.analyse.slices import lane_slices
-from rlprof.analyse.startup import Startup, startup_of
+from rlprof.analyse.startup import Startup
 from rlprof.analyse.throughput import iterating_process, throughput_of
 from rlprof.analyse.warnings import losses_of, warnings_of
+from rlprof.analyse.whatif import whatif_of
 from rlprof.analyse.workers import workers_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
@@ -25,14 +27,15 @@ from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
 
 def build_report(recording: Recording) -> Report:
     """All numbers of a recording. `findings` is empty: advice is given on top of this report."""
-    accounts = tuple(open_account(process) for process in recording.processes)
+    course = course_of(recording)
+    accounts = (course.account, *(open_account(process) for process in recording.processes[1:]))
     wall_seconds = accounts[0].wall_seconds
     throughput = throughput_of(recording, wall_seconds)
-    slices = lane_slices(accounts[0])
-    startup = startup_of(accounts[0], slices)
+    slices, startup = course.slices, course.startup
     main, *children = process_entries(accounts, throughput.env_steps)
     main = _with_startup(main, startup)
     processes = (main, *children)
+    workers = workers_of(recording.processes)
     operations = tuple(operation for account in accounts for operation in operations_of(account))
     return Report(
         schema=SCHEMA,
@@ -44,8 +47,8 @@ def build_report(recording: Recording) -> Report:
         operations=operations,
         bottlenecks=bottlenecks_of(operations, {a.process.id: a.wall_seconds for a in accounts}),
         findings=(),
-        regimes=(),
-        whatif=(),
+        regimes=regimes_of(recording, course),
+        whatif=whatif_of(accounts[0], slices, startup, workers),
         memory=memory_of(recording),
         device=device_of(recording),
         slow_iterations=_slow_iterations(recording, accounts),
@@ -54,7 +57,7 @@ def build_report(recording: Recording) -> Report:
         recording=recording.source,
         inferred=inferred_of(recording),
         drilldown=drilldown_of(accounts[0], slices, startup),
-        workers=workers_of(recording.processes),
+        workers=workers,
     )
 
 

@@ -38,6 +38,10 @@ from rlprof.render.code_lines import (
 from rlprof.render.columns import columns_with_data
 from rlprof.render.device import device_lines
 from rlprof.render.iterations import comparable, stands_out
+from rlprof.render.regimes import TITLES, regime_cells
+from rlprof.render.whatif import TOP_PHASES as TOP_WHATIF
+from rlprof.render.whatif import note as whatif_note
+from rlprof.render.whatif import whatif_cells, whatif_titles
 from rlprof.render.workers import WORKER_TITLES, facts, headline, parts_of, worker_cells
 
 TOP_OPERATIONS: Final = 25
@@ -111,6 +115,24 @@ def _throughput(report: Report) -> Iterator[str]:
     ]
     shown = [row for row in rows if row[1] != "-"]
     yield from _table([name for name, _ in shown], [[value for _, value in shown]], names=0)
+
+
+def _regimes(report: Report) -> Iterator[str]:
+    rows = regime_cells(report)
+    if rows:
+        yield "### Regimes"
+        yield ""
+        yield from _table([*TITLES, "because of"], ([*row[:-1], escape(row[-1])] for row in rows), names=0)
+
+
+def _what_if(report: Report) -> Iterator[str]:
+    rows = whatif_cells(report, TOP_WHATIF)
+    if rows:
+        yield "### What if"
+        yield ""
+        yield whatif_note(report)
+        yield ""
+        yield from _table(whatif_titles(report), ([code(row[0], cell=True), *row[1:]] for row in rows))
 
 
 def _ledger(report: Report) -> Iterator[str]:
@@ -324,6 +346,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _ledger, _vector_envs, _device, _unattributed_lines, _operations, _phase_lines, _findings,
-    _slow_iterations, _processes, _inferred, _warnings, _foot,
+    _head, _throughput, _regimes, _ledger, _vector_envs, _device, _unattributed_lines, _operations, _phase_lines,
+    _what_if, _findings, _slow_iterations, _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from rlprof.model.report import Report
-from rlprof.render import code_lines, device, operations_table, overview, verdicts, workers
+from rlprof.render import code_lines, device, operations_table, overview, regimes, verdicts, whatif, workers
 from rlprof.render.canvas import WIDEST, Canvas
 
 Section = Callable[[Report, Canvas], Iterable[RenderableType]]
@@ -16,6 +16,7 @@ Section = Callable[[Report, Canvas], Iterable[RenderableType]]
 SECTIONS: Final[tuple[Section, ...]] = (
     overview.head,
     overview.throughput,
+    regimes.regimes,
     overview.ledger,
     overview.sampling,
     workers.vector_envs,
@@ -24,6 +25,7 @@ SECTIONS: Final[tuple[Section, ...]] = (
     operations_table.operations,
     code_lines.phase_lines,
     verdicts.bottlenecks,
+    whatif.what_if,
     verdicts.slow_iterations,
     verdicts.processes,
     verdicts.memory,

@@ -23,7 +23,7 @@ from rich.console import Console
 
 from rlprof.advise.report import complete_report
 from rlprof.model.recording import Recording
-from rlprof.model.report import Report
+from rlprof.model.report import Regime, Report
 from rlprof.render.markdown import code, escape, render_markdown
 from rlprof.render.summary import render_summary
 from rlprof.render.terminal import render_terminal
@@ -199,3 +199,20 @@ def test_a_vector_environment_of_a_hostile_name_steers_nothing() -> None:
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "<script>" not in render_markdown(report)
+
+
+def test_regimes_are_drawn_where_the_speed_changed_and_only_there() -> None:
+    report = report_of(ppo_recording)
+    assert "Regimes" not in drawn(report, 80)
+    regimes = (
+        Regime(0.0, 2.0, 0.0, "start-up", None),
+        Regime(2.0, 30.0, 4000.0, "warm-up", None),
+        Regime(30.0, 62.0, 900.0, "steady", HOSTILE),
+    )
+    changed = replace(report, regimes=regimes)
+    for text in (drawn(changed, 80), drawn(changed, 60), render_text(changed), render_markdown(changed)):
+        assert "Regimes" in text
+        assert "4,000 steps/s" in text
+        assert "<script>alert(1)</script>" not in render_markdown(changed)
+        assert "\x1b" not in text
+    assert max(cell_len(line) for line in drawn(changed, 60).splitlines()) <= 60

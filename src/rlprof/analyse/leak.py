@@ -1,0 +1,85 @@
+"""Whether resident memory keeps rising after the run has settled: a leak, and no buffer that fills.
+
+What is allocated once shows as a jump; what is kept of every step shows as a rise that never rests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.pace import Pace
+from rlprof.analyse.trend import Line, sen_line
+from rlprof.model.recording import MemoryTable
+from rlprof.model.units import BYTES_PER_MB
+
+#: The first part of a run fills caches and pools.
+SETTLING: Final = 0.2
+FEWEST_SAMPLES: Final = 24
+SHORTEST_SECONDS: Final = 3.0
+#: The rest is looked at in pieces; each must lie higher than the one before.
+PIECES: Final = 8
+#: No piece rises by less than this part of the mean rise, and none by more than that part of the whole.
+SMALLEST_PART: Final = 0.2
+LARGEST_PART: Final = 0.4
+#: Less than this may be anything.
+SMALLEST_MB: Final = 16.0
+SMALLEST_SHARE: Final = 0.05
+MOST_POINTS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A rise of resident memory that does not rest. `line` is in MB per minute."""
+
+    line: Line
+    first_mb: float
+    last_mb: float
+    seconds: float
+    bytes_per_step: float
+    may_fill: bool  # a replay buffer was written to meanwhile: it may be that which grows
+
+
+def leak_of(memory: MemoryTable, pace: Pace | None) -> Leak | None:
+    """The rise after start-up; None where memory rests, or too little was seen."""
+    if pace is None:
+        return None
+    start, end = int(pace.start_ns[0]), int(pace.end_ns[-1])
+    begin = start + int(SETTLING * (end - start))
+    rows = (memory.at_ns >= begin) & (memory.at_ns <= end)
+    at, size = memory.at_ns[rows], memory.rss_bytes[rows] / BYTES_PER_MB
+    seconds = (end - begin) / NS_PER_SECOND
+    if len(at) < FEWEST_SAMPLES or seconds < SHORTEST_SECONDS:
+        return None
+    levels = np.array([float(np.median(piece)) for piece in np.array_split(size, PIECES)])
+    if not _rises_without_rest(levels):
+        return None
+    kept = np.unique(np.linspace(0, len(at) - 1, min(len(at), MOST_POINTS)).astype(np.int64))
+    line = sen_line((at[kept] - at[0]) / (60 * NS_PER_SECOND), size[kept])
+    if line is None or line.low <= 0:
+        return None
+    steps = float(pace.steps[pace.start_ns >= begin].sum())
+    return Leak(
+        line=line,
+        first_mb=float(levels[0]),
+        last_mb=float(levels[-1]),
+        seconds=seconds,
+        bytes_per_step=float(levels[-1] - levels[0]) * PIECES / (PIECES - 1) * BYTES_PER_MB / max(steps, 1.0),
+        may_fill=_may_fill(pace),
+    )
+
+
+def _rises_without_rest(levels: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+    rises, whole = np.diff(levels), float(levels[-1] - levels[0])
+    if whole < max(SMALLEST_MB, SMALLEST_SHARE * float(levels[0])):
+        return False
+    return bool((rises >= SMALLEST_PART * whole / len(rises)).all() and (rises <= LARGEST_PART * whole).all())
+
+
+def _may_fill(pace: Pace) -> bool:
+    """Replay buffers fill for as long as they please. Those of rollouts begin anew, and have advantages."""
+    written = pace.calls.get("buffer.add")
+    return written is not None and bool(written.any()) and "advantage" not in pace.own_ns

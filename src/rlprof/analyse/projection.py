@@ -1,0 +1,113 @@
+"""How long a longer run would take: what grows as it has grown so far, all else in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rlprof.analyse.growth import Growth
+from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.pace import Pace
+from rlprof.analyse.trend import Power
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.units import format_duration
+
+#: Episodes that got so much longer are a reason of their own.
+LONGER: Final = 1.25
+EPISODES: Final = "longer episodes"
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Seconds of training, start-up aside."""
+
+    times: float  # as long a run, in env steps
+    seconds: float
+    low: float
+    high: float
+    linear_seconds: float  # at the mean pace of the recorded run
+    because: tuple[str, ...]  # the parts that grow
+
+    @property
+    def beyond_linear(self) -> float:
+        return self.seconds / self.linear_seconds if self.linear_seconds > 0 else 1.0
+
+
+def project(pace: Pace, growths: Sequence[Growth], times: float) -> Projection:
+    """A run with so many times the env steps of the recorded one."""
+    recorded = float((pace.end_ns - pace.start_ns).sum()) / NS_PER_SECOND
+    linear = recorded * times
+    steps = float(pace.steps.sum())
+    point, low, high = 0.0, 0.0, 0.0
+    for growth in growths:
+        grown = [_beyond(power, growth, pace, times) for power in _powers(growth)]
+        point, low, high = point + grown[0], low + min(grown), high + max(grown)
+    return Projection(
+        times=times,
+        seconds=linear + point if steps > 0 else linear,
+        low=linear + low,
+        high=linear + high,
+        linear_seconds=linear,
+        because=tuple(growth.part for growth in growths),
+    )
+
+
+def in_words(projection: Projection, what: str) -> str:
+    """`5,000 episodes: 3h 18m, linear would be 14m 02s, because of longer episodes and buffer.sample`."""
+    said = f"{what}: {format_duration(projection.seconds)}"
+    if not projection.because:
+        return said
+    reasons = " and ".join("time in no span" if part == UNATTRIBUTED else part for part in projection.because)
+    return f"{said}, linear would be {format_duration(projection.linear_seconds)}, because of {reasons}"
+
+
+def _powers(growth: Growth) -> tuple[Power, Power, Power]:
+    return growth.power, growth.exponent_low, growth.exponent_high
+
+
+def _beyond(power: Power, growth: Growth, pace: Pace, times: float) -> float:
+    """What a part takes more in the longer run than in proportion. The fit gives the form, the recording the size."""
+    steps = float(pace.steps.sum())
+    fitted = power.sum_to(steps)
+    if fitted <= 0:
+        return 0.0
+    taken = float(pace.own_ns[growth.part].sum()) / NS_PER_SECOND
+    return max(taken * (power.sum_to(steps * times) / fitted - times), 0.0)
+
+
+def project_episodes(pace: Pace, growths: Sequence[Growth], episodes: float) -> Projection | None:
+    """A run of so many episodes; None where none were counted. New ones are taken to be as long as the last ones."""
+    lengths = steps_per_episode(pace)
+    done, steps = float(pace.episodes.sum()), float(pace.steps.sum())
+    if lengths is None or done <= 0 or steps <= 0:
+        return None
+    more = max(episodes - done, 0.0)
+    likely, even = (_times(steps, more, each, done, episodes) for each in (lengths[1], steps / done))
+    projected, flat = project(pace, growths, likely), project(pace, growths, even)
+    longer = lengths[1] >= LONGER * lengths[0]
+    return Projection(
+        times=likely,
+        seconds=projected.seconds,
+        low=min(projected.low, flat.low),
+        high=max(projected.high, flat.high),
+        linear_seconds=project(pace, (), 1.0).seconds * episodes / done,
+        because=(*((EPISODES,) if longer else ()), *projected.because),
+    )
+
+
+def _times(steps: float, more: float, each: float, done: float, episodes: float) -> float:
+    return (steps + more * each) / steps if episodes >= done else episodes / done
+
+
+def steps_per_episode(pace: Pace) -> tuple[float, float] | None:
+    """In the first third of the run and in the last: longer episodes make a run of many episodes longer, too."""
+    if not pace.episodes.any() or len(pace) < 3:
+        return None
+    thirds = np.array_split(np.arange(len(pace)), 3)
+    first, last = (
+        float(pace.steps[rows].sum() / max(float(pace.episodes[rows].sum()), 1.0)) for rows in (thirds[0], thirds[2])
+    )
+    return first, last

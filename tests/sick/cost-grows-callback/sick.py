@@ -1,0 +1,37 @@
+"""A2C with a callback that looks at all rewards so far after every step."""
+
+import time
+
+import numpy as np
+import torch
+from stable_baselines3 import A2C
+from stable_baselines3.common.callbacks import BaseCallback
+
+STEPS = 8000
+
+
+class RewardWatch(BaseCallback):
+    """Remembers the best reward and the mean one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rewards: list[float] = []
+        self.best, self.mean = -np.inf, 0.0
+
+    def _on_step(self) -> bool:
+        self.rewards.append(float(self.locals["rewards"][0]))
+        self.best, self.mean = np.max(self.rewards), np.mean(self.rewards)  # CAUSE
+        return True
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    model = A2C("MlpPolicy", "CartPole-v1", n_steps=16, seed=0, device="cpu")
+    watch = RewardWatch()
+    started = time.perf_counter()
+    model.learn(STEPS, callback=watch)
+    print(f"mean reward of a step: {watch.mean:.2f}")
+    print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")
+
+
+main()

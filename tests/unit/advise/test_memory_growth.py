@@ -1,0 +1,78 @@
+"""`memory-growth` speaks of memory that never rests, and not of what fills or jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rlprof.advise.report import complete_report
+from rlprof.model.report import Finding
+from support.courses import Run, always
+
+MB = 1_000_000
+LOOP = {"env.step": always(1e-4), "policy.forward": always(3e-4), "learn.loss": always(4e-4)}
+REPLAY = {**LOOP, "buffer.add": always(1e-5), "buffer.sample": always(1e-4)}
+ROLLOUT = {**LOOP, "buffer.add": always(1e-5), "advantage": always(1e-5)}
+
+
+def findings(size: Callable[[float], float], costs: dict[str, Callable[[float], float]] = LOOP) -> list[Finding]:
+    builder = Run(costs).build()
+    builder.memory([(at, round(size(at) * MB), -1) for at in np.arange(0.0, 22.0, 0.1).tolist()])
+    return [finding for finding in complete_report(builder.build()).findings if finding.rule == "memory-growth"]
+
+
+def leak(at: float) -> float:
+    return 300.0 + 10.0 * max(at - 2.0, 0.0)
+
+
+def test_a_leak_is_found_with_its_slope() -> None:
+    (finding,) = findings(leak)
+    assert finding.severity == "warning"
+    assert finding.evidence["mb_per_minute_low"] <= 600 <= finding.evidence["mb_per_minute_high"] + 1e-6
+    assert finding.evidence["bytes_per_env_step"] == pytest.approx(10e6 / 1250, rel=0.1)
+    assert "item()" in finding.cure
+    assert finding.gain.high == 1.0
+
+
+def test_the_end_is_foretold_where_the_size_of_the_memory_is_known() -> None:
+    builder = Run(LOOP).build()
+    builder.memory([(at, round(leak(at) * MB), -1) for at in np.arange(0.0, 22.0, 0.1).tolist()])
+    builder.facts = {**builder.facts, "memory_bytes": 6_500 * MB}
+    (finding,) = complete_report(builder.build()).findings
+    assert finding.evidence["minutes_until_memory_is_full"] == pytest.approx(10.0, rel=0.02)
+    assert "this machine's memory is full" in finding.cure
+
+
+def test_a_rollout_buffer_begins_anew_and_fills_nothing() -> None:
+    assert len(findings(leak, ROLLOUT)) == 1
+
+
+def test_a_filling_replay_buffer_is_no_leak() -> None:
+    assert findings(leak, REPLAY) == []
+
+
+def test_what_may_be_a_transition_per_step_is_only_said() -> None:
+    (finding,) = findings(lambda at: 300.0 + 2.0 * max(at - 2.0, 0.0))
+    assert finding.severity == "info"
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param(lambda at: 300.0, id="level"),
+        pytest.param(lambda at: 300.0 + 0.5 * at, id="a little"),
+        pytest.param(lambda at: 300.0 if at < 12 else 500.0, id="a jump"),
+        pytest.param(lambda at: 300.0 + 60.0 * (at > 8) + 60.0 * (at > 11) + 60.0 * (at > 16), id="jumps"),
+        pytest.param(lambda at: 300.0 + 200.0 * min(at / 12, 1.0), id="a pool that is full"),
+        pytest.param(lambda at: 300.0 + 100.0 * np.sin(at), id="up and down"),
+        pytest.param(lambda at: 500.0 - 10.0 * at, id="falling"),
+    ],
+)
+def test_memory_that_rests_is_left_in_peace(size: Callable[[float], float]) -> None:
+    assert findings(size) == []
+
+
+def test_without_samples_nothing_is_said() -> None:
+    assert [f for f in complete_report(Run(LOOP).build().build()).findings if f.rule == "memory-growth"] == []
