@@ -5,12 +5,38 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.advantage_loop import advantage_loop
+from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
+from rlprof.advise.rules.env_hotspot import env_hotspot
+from rlprof.advise.rules.evaluation_cost import evaluation_cost
+from rlprof.advise.rules.gc_pauses import gc_pauses
+from rlprof.advise.rules.list_to_tensor import list_to_tensor
+from rlprof.advise.rules.logging_cost import logging_cost
+from rlprof.advise.rules.render_cost import render_cost
+from rlprof.advise.rules.reset_cost import reset_cost
+from rlprof.advise.rules.sync_in_loop import sync_in_loop
 from rlprof.advise.rules.unattributed_high import unattributed_high
+from rlprof.advise.rules.unbatched_inference import unbatched_inference
+from rlprof.advise.rules.update_ratio import update_ratio
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
-RULES: Final[tuple[Rule, ...]] = (Rule("unattributed-high", unattributed_high),)
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("render-cost", render_cost),
+    Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
+    Rule("advantage-loop", advantage_loop),
+    Rule("list-to-tensor", list_to_tensor),
+    Rule("sync-in-loop", sync_in_loop, victims=frozenset({"unattributed-high"})),
+    Rule("reset-cost", reset_cost),
+    Rule("logging-cost", logging_cost, victims=frozenset({"unattributed-high"})),
+    Rule("evaluation-cost", evaluation_cost),
+    Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
+    Rule("gc-pauses", gc_pauses),
+    Rule("env-hotspot", env_hotspot),
+    Rule("update-ratio", update_ratio),
+    Rule("unattributed-high", unattributed_high),
+)
 
 
 def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES) -> tuple[Finding, ...]:
@@ -21,23 +47,28 @@ def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES
 
 
 def _is_victim(finding: Finding, rule: Rule, cause: Finding) -> bool:
-    if finding.rule not in rule.victims:
-        return False
-    mine, theirs = set(finding.evidence.get("phases", ())), set(cause.evidence.get("phases", ()))
-    return not mine or not theirs or bool(mine & theirs)
+    return finding.rule in rule.victims and _share_phases(finding, cause)
 
 
 def _one_each(findings: list[Finding]) -> list[Finding]:
-    """At most one finding for each line that is named first."""
-    seen: set[tuple[str, int]] = set()
-    kept = []
+    """At most one finding for each line that is named first, and phase: a library's whole loop is one line of yours."""
+    kept: list[Finding] = []
     for finding in findings:
-        place = (finding.where[0].file, finding.where[0].line) if finding.where else None
-        if place is None or place not in seen:
+        if not any(_same_place(finding, other) and _share_phases(finding, other) for other in kept):
             kept.append(finding)
-        if place is not None:
-            seen.add(place)
     return kept
+
+
+def _same_place(one: Finding, other: Finding) -> bool:
+    if not one.where or not other.where:
+        return False
+    return (one.where[0].file, one.where[0].line) == (other.where[0].file, other.where[0].line)
+
+
+def _share_phases(one: Finding, other: Finding) -> bool:
+    """Whether two findings are about a common phase; one that names none may be about any."""
+    mine, theirs = set(one.evidence.get("phases", ())), set(other.evidence.get("phases", ()))
+    return not mine or not theirs or bool(mine & theirs)
 
 
 def _rank(finding: Finding) -> tuple[bool, float]:
