@@ -135,6 +135,8 @@ def _is_plain(line: LineEntry) -> bool:
 
 def _single_line(part: Drilldown) -> _Spot | None:
     for line in own_lines(part):
+        if line.seconds > ENTRY_SHARE * part.seconds:
+            return None  # the environment consists of nothing else
         if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
             return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, False)
     return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import (
     evidence_of,
@@ -29,6 +30,8 @@ RENDER: Final = "env.render"
 ENV_STEP: Final = "env.step"
 FEWEST_FRAMES: Final = 10
 FEWEST_SAMPLES: Final = 30
+#: Of the run: frames that take less are worth having, for all we know.
+SMALLEST_OF_RUN: Final = 0.1
 #: Of env.step: what drawing by a library must take.
 SMALLEST_SHARE: Final = 0.2
 
@@ -53,7 +56,7 @@ def _asked_for(recording: Recording, report: Report, frames: list[Operation]) ->
     frame = waist(open_account(recording.main), RENDER)
     first = (Place(frame.file, frame.line, frame.function),) if frame is not None else ()
     where = tuple(dict.fromkeys((*first, *(place_of(line) for line in lines))))[:3]
-    if not where:
+    if not where or seconds < SMALLEST_OF_RUN * training_seconds(report):
         return
     steps = report.throughput.env_steps
     each = f", {calls / steps:.3g} for each env step" if steps else ""
