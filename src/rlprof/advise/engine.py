@@ -7,6 +7,7 @@ from typing import Final
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.advantage_loop import advantage_loop
 from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
+from rlprof.advise.rules.distribution_validation import distribution_validation
 from rlprof.advise.rules.env_hotspot import env_hotspot
 from rlprof.advise.rules.evaluation_cost import evaluation_cost
 from rlprof.advise.rules.gc_pauses import gc_pauses
@@ -15,6 +16,8 @@ from rlprof.advise.rules.logging_cost import logging_cost
 from rlprof.advise.rules.render_cost import render_cost
 from rlprof.advise.rules.reset_cost import reset_cost
 from rlprof.advise.rules.sync_in_loop import sync_in_loop
+from rlprof.advise.rules.teacher_cost import teacher_cost
+from rlprof.advise.rules.tiny_minibatch import tiny_minibatch
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.advise.rules.unbatched_inference import unbatched_inference
 from rlprof.advise.rules.update_ratio import update_ratio
@@ -34,7 +37,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     Rule("gc-pauses", gc_pauses),
     Rule("env-hotspot", env_hotspot),
+    Rule("teacher-cost", teacher_cost),
+    Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
     Rule("update-ratio", update_ratio),
+    Rule("distribution-validation", distribution_validation),
     Rule("unattributed-high", unattributed_high),
 )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from rlprof.analyse.ledger import Account
-from rlprof.analyse.places import is_ours, is_users
+from rlprof.analyse.places import Sights, Spot, is_ours, is_users
 from rlprof.analyse.slices import part_of
+from rlprof.analyse.tree import names_of
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame
 
@@ -30,17 +31,6 @@ def shares_of_functions(account: Account, part: str) -> dict[Name, float]:
     return {name: count / total for name, count in counts.items()} if total else {}
 
 
-def samples_with(account: Account, part: str, is_meant: Callable[[Frame], bool]) -> tuple[int, int]:
-    """How many of a part's samples have such a frame on their stack, and how many samples there are."""
-    frames = account.process.samples.frames
-    meant = total = 0
-    for frame, count in _in_part(account, part):
-        total += count
-        if any(is_meant(above) for above in callers(frames, frame)):
-            meant += count
-    return meant, total
-
-
 def callers(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
     """A stack from its leaf outwards."""
     stack: list[Frame] = []
@@ -56,12 +46,29 @@ def callers(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
     return stack
 
 
+def spots_below(account: Account, tops: Collection[tuple[str, ...]]) -> dict[Spot, int]:
+    """The user's lines that ran in these operations or in what is inside of them, with the number of samples."""
+    names = names_of(account.process, account.tree)
+    inside = {number for number, path in names.items() if any(path[: len(top)] == top for top in tops)}
+    sights = Sights(account.process.samples.frames)
+    counts: dict[Spot, int] = {}
+    for leaf, count in _in_paths(account, inside.intersection(account.lane_paths)):
+        sight = sights.at(leaf)
+        if sight is not None and sight.own:
+            counts[sight.spot] = counts.get(sight.spot, 0) + count
+    return counts
+
+
 def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
+    return _in_paths(account, {i for i in account.lane_paths if (part_of(account, i) or UNATTRIBUTED) == part})
+
+
+def _in_paths(account: Account, paths: Collection[int]) -> list[tuple[int, int]]:
+    """The leaves of the stacks that were sampled in these paths, with the number of samples."""
     samples = account.process.samples
-    lane = set(account.lane_paths)
     chosen: dict[int, int] = {}
     for path, frame, count in zip(samples.path.tolist(), samples.frame.tolist(), samples.count.tolist(), strict=True):
-        if path in lane and (part_of(account, path) or UNATTRIBUTED) == part:
+        if path in paths:
             chosen[frame] = chosen.get(frame, 0) + count
     return list(chosen.items())
 
@@ -91,3 +98,15 @@ def _users_outside(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
         elif found and not is_ours(frame.file):
             break
     return found
+
+
+def spots_with(account: Account, part: str, is_meant: Callable[[Frame], bool]) -> dict[Spot, int]:
+    """The user's lines below which such a frame was running, with the number of samples."""
+    frames = account.process.samples.frames
+    sights = Sights(frames)
+    counts: dict[Spot, int] = {}
+    for leaf, count in _in_part(account, part):
+        sight = sights.at(leaf) if any(is_meant(frame) for frame in callers(frames, leaf)) else None
+        if sight is not None and sight.own:
+            counts[sight.spot] = counts.get(sight.spot, 0) + count
+    return counts

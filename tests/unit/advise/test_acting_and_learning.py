@@ -70,7 +70,7 @@ def test_many_updates_are_named_and_change_what_is_learned() -> None:
     assert finding.changes_learning
     assert finding.severity == "critical"
     assert finding.where[0].line == 77
-    assert finding.gain.high == pytest.approx(100 / (100 - 90 * (1 - 0.5 / 8)))
+    assert finding.gain.high == pytest.approx(100 / (100 - 90 * (1 - 0.25 / 8)))
 
 
 def test_what_algorithms_do_by_default_is_only_information() -> None:

@@ -30,12 +30,12 @@ def advantage_loop(recording: Recording, report: Report) -> Iterator[Finding]:
     steps = report.throughput.env_steps
     if not lines or not steps:
         return
-    functions = {(line.file, line.function) for line in lines}
+    functions = {(known.file, known.name.partition(":")[2]) for known in report.inferred if known.role == ADVANTAGE}
     before = sum(
         line.high_seconds
         for name in _BEFORE
         for line in own_lines(part_named(report, name))
-        if (line.file, line.function) in functions and line.function != "<module>"
+        if (line.file, line.function) in functions
     )
     seconds = seconds_of(report, ADVANTAGE)
     if seconds / steps < SMALLEST_EACH:

@@ -21,8 +21,8 @@ SMALLEST_SHARE: Final = 0.5
 MANY: Final = 4.0
 #: From here on it is worth a word, though it is what some algorithms want.
 SOME: Final = 0.25
-#: What the bound is about: DQN learns once in four steps by default, SAC in each.
-USUAL: Final = 0.5
+#: What the bound is about: DQN learns once in four steps by default.
+USUAL: Final = 0.25
 
 
 def update_ratio(recording: Recording, report: Report) -> Iterator[Finding]:
