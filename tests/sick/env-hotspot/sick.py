@@ -47,7 +47,7 @@ class Warehouse:
         crowd = np.abs(self.carts - np.array(self.robot)).sum(axis=1) < 2
         return -0.1 * float(crowd.sum()) - 0.01 * self._distance(self.robot)
 
-    def _distance(self, start: tuple[int, int]) -> int:
+    def _distance(self, start: tuple[int, int]) -> int:  # CAUSE
         """How far it is to the goal around the shelves."""
         seen = {start}
         queue = [(start, 0)]
@@ -58,7 +58,7 @@ class Warehouse:
             for row, column in ((0, 1), (1, 0), (0, -1), (-1, 0)):  # CAUSE
                 there = (cell[0] + row, cell[1] + column)  # CAUSE
                 if there in seen or not (0 <= there[0] < SIZE and 0 <= there[1] < SIZE):  # CAUSE
-                    continue
+                    continue  # CAUSE
                 if not self.shelves[there]:  # CAUSE
                     seen.add(there)  # CAUSE
                     queue.append((there, far + 1))  # CAUSE

@@ -62,7 +62,7 @@ class Warehouse:
         picture[1] = np.minimum(blurred, 1.0)
         return picture
 
-    def render(self) -> np.ndarray:
+    def render(self) -> np.ndarray:  # CAUSE
         """A picture for people: 8 pixels to a cell, with a frame around each."""
         screen = np.full((8 * SIZE, 8 * SIZE, 3), 255, np.uint8)  # CAUSE
         screen[np.kron(self.shelves, np.ones((8, 8), bool))] = (90, 60, 30)  # CAUSE

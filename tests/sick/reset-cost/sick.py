@@ -63,7 +63,7 @@ class Warehouse:
         picture[1] = np.minimum(blurred, 1.0)
         return picture
 
-    def _carve(self) -> np.ndarray:
+    def _carve(self) -> np.ndarray:  # CAUSE
         """Shelves that leave a way from everywhere to everywhere."""
         walls = np.ones((SIZE, SIZE), bool)
         stack = [(1, 1)]
@@ -78,11 +78,11 @@ class Warehouse:
                 and walls[row + down, column + right]  # CAUSE
             ]
             if not ways:
-                stack.pop()
-                continue
+                stack.pop()  # CAUSE
+                continue  # CAUSE
             there = ways[self.random.integers(len(ways))]  # CAUSE
             walls[(row + there[0]) // 2, (column + there[1]) // 2] = False  # CAUSE
-            stack.append(there)
+            stack.append(there)  # CAUSE
         walls[1:3, :] = walls[:, -3:-1] = False
         return walls
 

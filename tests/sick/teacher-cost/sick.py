@@ -39,7 +39,7 @@ class Grids:
         return np.eye(SIZE)[self.place].reshape(len(self.place), -1)
 
 
-def teach(walls: np.ndarray, start: tuple[int, int]) -> int:
+def teach(walls: np.ndarray, start: tuple[int, int]) -> int:  # CAUSE
     """The first move of a shortest way to the corner."""
     first = {start: 0}
     queue = deque([start])
@@ -50,8 +50,8 @@ def teach(walls: np.ndarray, start: tuple[int, int]) -> int:
         for move, (down, right) in enumerate(MOVES):  # CAUSE
             there = (cell[0] + down, cell[1] + right)  # CAUSE
             if 0 <= there[0] < SIZE and 0 <= there[1] < SIZE and there not in first and not walls[there]:  # CAUSE
-                first[there] = move if cell == start else first[cell]
-                queue.append(there)
+                first[there] = move if cell == start else first[cell]  # CAUSE
+                queue.append(there)  # CAUSE
     return 0
 
 

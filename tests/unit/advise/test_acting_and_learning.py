@@ -83,7 +83,7 @@ def test_what_algorithms_do_by_default_is_only_information() -> None:
     "builder",
     [
         pytest.param(learning(200), id="few updates"),
-        pytest.param(learning(8000, share=0.4), id="learning is not most of it"),
+        pytest.param(learning(8000, share=0.3), id="learning is not most of it"),
     ],
 )
 def test_few_or_cheap_updates_are_left_in_peace(builder: RecordingBuilder) -> None:

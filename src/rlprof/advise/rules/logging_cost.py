@@ -72,8 +72,10 @@ def _beside(report: Report, lines: list[LineEntry]) -> tuple[float, float]:
     files = {call.file for line in lines for call in line.calling if not _ARRAYS.search(call.file)}
     seconds = most = 0.0
     for line in (line for name in _BESIDE for line in own_lines(part_named(report, name))):
-        inside = sum(call.seconds for call in line.calling if call.file in files)
-        if (line.file, line.line) in spots and inside > line.seconds / 2:
+        inside = sum(
+            call.seconds for call in line.calling if call.file in files
+        )  # of the largest calls, which are listed
+        if (line.file, line.line) in spots and inside > line.seconds / 4:
             seconds += line.seconds
             most += line.high_seconds
     return seconds, most

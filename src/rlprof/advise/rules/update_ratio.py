@@ -16,7 +16,7 @@ from rlprof.model.report import Finding, Place, Report
 from rlprof.model.units import format_percent
 
 RULE: Final = "update-ratio"
-SMALLEST_SHARE: Final = 0.5
+SMALLEST_SHARE: Final = 0.4
 #: Steps of optimizers. One update of SAC is three of them: actor, critic and temperature.
 MANY: Final = 4.0
 #: From here on it is worth a word, though it is what some algorithms want.
