@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from rlprof.advise.lines import main_operations
+from rlprof.advise.lines import main_operations, most_together
 from rlprof.analyse.places import is_users
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame, Recording
-from rlprof.model.report import LineEntry, Place, Report
+from rlprof.model.report import Drilldown, LineEntry, Place, Report
 
 SYNCS: Final = (
     ".item()", ".tolist()", "float(tensor)", "int(tensor)", "bool(tensor)", ".cpu()", ".numpy()", "np.asarray(tensor)",
@@ -58,13 +58,25 @@ def user_sites(recording: Recording, report: Report, whats: Iterable[str]) -> li
     return sorted(sites.values(), key=lambda site: -site.seconds)
 
 
-def lines_of(report: Report, site: Site) -> Iterator[LineEntry]:
+def lines_of(report: Report, site: Site) -> list[LineEntry]:
     """What the samples say of a site's line, in the phases that its calls happened in: indexing, the loop around."""
+    return [line for part in report.drilldown or () for line in _in_part(part, site)]
+
+
+def most_of(report: Report, sites: Iterable[Site]) -> float:
+    """The most that the lines of some sites took together: by their calls, or by the samples' high end."""
+    chosen = list(sites)
+    sampled = 0.0
     for part in report.drilldown or ():
-        if part.part in site.calls_by_phase or part.part.startswith("transfer."):
-            yield from (
-                line for line in part.lines if line.own and (line.file, line.line) == (site.place.file, site.place.line)
-            )
+        lines = [line for site in chosen for line in _in_part(part, site)]
+        sampled += most_together(part, lines)
+    return max(sampled, sum(site.seconds for site in chosen))
+
+
+def _in_part(part: Drilldown, site: Site) -> Iterator[LineEntry]:
+    if part.part in site.calls_by_phase or part.part.startswith("transfer."):
+        place = (site.place.file, site.place.line)
+        yield from (line for line in part.lines if line.own and (line.file, line.line) == place)
 
 
 def _parsed(name: str, whats: Iterable[str]) -> tuple[str, str, int] | None:

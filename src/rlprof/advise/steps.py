@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlprof.advise.lines import main_operations
+from rlprof.advise.lines import main_operations, outermost
 from rlprof.model.report import Operation, Report
 
 LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", "learn.other", "buffer.sample")
@@ -12,15 +12,12 @@ LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", 
 
 def step_calls(report: Report) -> int:
     """Calls of the outermost environment's step: one for all environments of a vector."""
-    return sum(entry.calls for entry in _training(report) if _is_first(entry, "env.step"))
+    return sum(entry.calls for entry in outermost(_training(report), "env.step"))
 
 
 def forward_calls(report: Report) -> int:
     """Forward passes for acting."""
-    training = _training(report)
-    mine = [entry for entry in training if entry.phase == "policy.forward"]
-    paths = {entry.path for entry in mine}
-    return sum(entry.calls for entry in mine if not any(entry.path[:n] in paths for n in range(1, len(entry.path))))
+    return sum(entry.calls for entry in outermost(_training(report), "policy.forward"))
 
 
 def envs_per_step(report: Report) -> float | None:
@@ -31,9 +28,7 @@ def envs_per_step(report: Report) -> float | None:
 
 def evaluations(report: Report) -> list[Operation]:
     """Evaluations as wholes, with the steps and forwards inside of them."""
-    found = [entry for entry in main_operations(report) if entry.phase == "evaluate"]
-    paths = {entry.path for entry in found}
-    return [entry for entry in found if not any(entry.path[:n] in paths for n in range(1, len(entry.path)))]
+    return outermost(main_operations(report), "evaluate")
 
 
 def _training(report: Report) -> list[Operation]:
@@ -43,8 +38,3 @@ def _training(report: Report) -> list[Operation]:
 
 def _is_below(path: tuple[str, ...], tops: Iterable[tuple[str, ...]]) -> bool:
     return any(path[: len(top)] == top for top in tops)
-
-
-def _is_first(entry: Operation, phase: str) -> bool:
-    """Whether an operation is the outermost env.step of its path, by whatever name."""
-    return entry.phase == phase and entry.path[-1].replace("_", ".") == phase and phase not in entry.path[:-1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.sites import SYNCS, Site, lines_of, user_sites
+from rlprof.advise.sites import SYNCS, Site, lines_of, most_of, user_sites
 from rlprof.advise.steps import step_calls
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
@@ -26,8 +26,8 @@ def sync_in_loop(recording: Recording, report: Report) -> Iterator[Finding]:
     often = [site for site in user_sites(recording, report, SYNCS) if _is_looped(site, turns)]
     if not often:
         return
-    often.sort(key=lambda site: -_most(report, site))
-    most = sum(_most(report, site) for site in often)
+    often.sort(key=lambda site: -most_of(report, [site]))
+    most = most_of(report, often)
     calls = sum(site.calls for site in often)
     what = " and ".join(sorted({name for site in often for name in site.what}))
     steps = report.throughput.env_steps
@@ -55,11 +55,6 @@ def _is_looped(site: Site, turns: int) -> bool:
     return site.calls >= FEWEST_PER_TURN * turns and not site.mostly_in("advantage")
 
 
-def _most(report: Report, site: Site) -> float:
-    """With the indexing on the same line, which goes away with the call."""
-    return max(site.seconds, sum(line.high_seconds for line in lines_of(report, site)))
-
-
 def _evidence(report: Report, site: Site) -> dict[str, object]:
     return {
         "file": site.place.file,
@@ -75,7 +70,7 @@ def _cure(report: Report, site: Site, per_turn: float) -> str:
     wait = ", and on a device each call waits for all work that is queued" if site.on_device else ""
     return (
         f"{site.place.file}:{site.place.line} asks for single values in a loop ({per_turn:.3g} times a step, "
-        f"{format_duration(_most(report, site))} at most{wait}). Take all of them at once, before the loop: "
+        f"{format_duration(most_of(report, [site]))} at most{wait}). Take all of them at once, before the loop: "
         "`values = tensor.tolist()`, or `array = tensor.cpu().numpy()` and index the array; sums and means belong to "
         "torch (`tensor.mean().item()`, once); keep what is only logged in a tensor and read it every few hundred steps"
     )

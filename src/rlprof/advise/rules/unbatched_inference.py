@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import own_lines, part_named, seconds_of
+from rlprof.advise.lines import most_together, own_lines, part_named, seconds_of
 from rlprof.advise.steps import envs_per_step, forward_calls, step_calls
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.stacks import waist
-from rlprof.model.recording import Recording
+from rlprof.model.recording import Frame, Recording
 from rlprof.model.report import Finding, Place, Report
 from rlprof.model.units import format_count, format_duration
 
@@ -20,6 +20,8 @@ ACTING: Final = "policy.forward"
 FEWEST_ENVS: Final = 4.0
 #: Forwards for each step, as a part of the environments that it moves.
 SMALLEST_PART: Final = 0.9
+#: Lines around the forward that belong to the same loop.
+NEAR: Final = 3
 #: Where what happens beside the forward pass itself may be booked: taking rows, packing, unpacking the action.
 _BESIDE: Final = ("other", "unattributed", "transfer.sync", "transfer.d2h", "transfer.h2d", "learn.other")
 
@@ -33,12 +35,7 @@ def unbatched_inference(recording: Recording, report: Report) -> Iterator[Findin
     if frame is None:
         return
     acting = seconds_of(report, ACTING)
-    beside = sum(
-        line.high_seconds
-        for name in _BESIDE
-        for line in own_lines(part_named(report, name))
-        if line.file == frame.file and abs(line.line - frame.line) <= 3  # the loop around the forward
-    )
+    beside = _beside(report, frame)
     most = (acting + beside) * (1.0 - 1.0 / envs)
     yield from Claim(
         RULE,
@@ -58,3 +55,12 @@ def unbatched_inference(recording: Recording, report: Report) -> Iterator[Findin
             "seconds_beside_at_most": beside,
         },
     ).findings(report)
+
+
+def _beside(report: Report, frame: Frame) -> float:
+    """The most that the loop around the forward took, in whatever part of the ledger it is."""
+    most = 0.0
+    for part in (part_named(report, name) for name in _BESIDE):
+        near = [line for line in own_lines(part) if line.file == frame.file and abs(line.line - frame.line) <= NEAR]
+        most += most_together(part, near) if part is not None else 0.0
+    return most
