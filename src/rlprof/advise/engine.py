@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.advantage_loop import advantage_loop
+from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
 from rlprof.advise.rules.cost_grows import cost_grows
 from rlprof.advise.rules.device_idle import device_idle
+from rlprof.advise.rules.distribution_validation import distribution_validation
+from rlprof.advise.rules.env_hotspot import env_hotspot
+from rlprof.advise.rules.evaluation_cost import evaluation_cost
+from rlprof.advise.rules.gc_pauses import gc_pauses
 from rlprof.advise.rules.launch_bound import launch_bound
+from rlprof.advise.rules.list_to_tensor import list_to_tensor
+from rlprof.advise.rules.logging_cost import logging_cost
 from rlprof.advise.rules.memory_growth import memory_growth
 from rlprof.advise.rules.phase_change import phase_change
 from rlprof.advise.rules.recompile import recompile
+from rlprof.advise.rules.render_cost import render_cost
+from rlprof.advise.rules.reset_cost import reset_cost
+from rlprof.advise.rules.sync_in_loop import sync_in_loop
+from rlprof.advise.rules.teacher_cost import teacher_cost
+from rlprof.advise.rules.tiny_minibatch import tiny_minibatch
 from rlprof.advise.rules.unattributed_high import unattributed_high
+from rlprof.advise.rules.unbatched_inference import unbatched_inference
+from rlprof.advise.rules.update_ratio import update_ratio
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
@@ -20,9 +35,24 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("recompile", recompile),
     Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"})),
     Rule("device-idle", device_idle),
-    Rule("cost-grows", cost_grows, victims=frozenset({"unattributed-high"})),
+    Rule("cost-grows", cost_grows, victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"})),
     Rule("memory-growth", memory_growth),
     Rule("phase-change", phase_change),
+    Rule("render-cost", render_cost),
+    Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
+    Rule("advantage-loop", advantage_loop),
+    Rule("list-to-tensor", list_to_tensor),
+    Rule("sync-in-loop", sync_in_loop, victims=frozenset({"unattributed-high"})),
+    Rule("reset-cost", reset_cost),
+    Rule("logging-cost", logging_cost, victims=frozenset({"unattributed-high"})),
+    Rule("evaluation-cost", evaluation_cost),
+    Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
+    Rule("gc-pauses", gc_pauses),
+    Rule("env-hotspot", env_hotspot),
+    Rule("teacher-cost", teacher_cost),
+    Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
+    Rule("update-ratio", update_ratio),
+    Rule("distribution-validation", distribution_validation),
     Rule("unattributed-high", unattributed_high),
 )
 
@@ -35,23 +65,28 @@ def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES
 
 
 def _is_victim(finding: Finding, rule: Rule, cause: Finding) -> bool:
-    if finding.rule not in rule.victims:
-        return False
-    mine, theirs = set(finding.evidence.get("phases", ())), set(cause.evidence.get("phases", ()))
-    return not mine or not theirs or bool(mine & theirs)
+    return finding.rule in rule.victims and _share_phases(finding, cause)
 
 
 def _one_each(findings: list[Finding]) -> list[Finding]:
-    """At most one finding for each line that is named first."""
-    seen: set[tuple[str, int]] = set()
-    kept = []
+    """At most one finding for each line that is named first, and phase: a library's whole loop is one line of yours."""
+    kept: list[Finding] = []
     for finding in findings:
-        place = (finding.where[0].file, finding.where[0].line) if finding.where else None
-        if place is None or place not in seen:
+        if not any(_same_place(finding, other) and _share_phases(finding, other) for other in kept):
             kept.append(finding)
-        if place is not None:
-            seen.add(place)
     return kept
+
+
+def _same_place(one: Finding, other: Finding) -> bool:
+    if not one.where or not other.where:
+        return False
+    return (one.where[0].file, one.where[0].line) == (other.where[0].file, other.where[0].line)
+
+
+def _share_phases(one: Finding, other: Finding) -> bool:
+    """Whether two findings are about a common phase; one that names none may be about any."""
+    mine, theirs = set(one.evidence.get("phases", ())), set(other.evidence.get("phases", ()))
+    return not mine or not theirs or bool(mine & theirs)
 
 
 def _rank(finding: Finding) -> tuple[bool, float]:

@@ -68,6 +68,11 @@ def is_users(file: str) -> bool:
     return bool(file) and _NOT_THE_USERS.search(file) is None and _OURS.search(file) is None
 
 
+def is_ours(file: str) -> bool:
+    """Whether a frame of this file is rlprof's, or has no file at all."""
+    return file.startswith("<") or _OURS.search(file) is not None
+
+
 def module_path(file: str) -> str:
     """A library's file from its package on."""
     return _PACKAGE.sub("", file)
@@ -119,7 +124,7 @@ class Sights:
             return _Reading(frame, None, above.importing)
         if frame.file.startswith(_IMPORT_SYSTEM):
             return _Reading(above.users, above.library, True)
-        if frame.file.startswith("<") or _OURS.search(frame.file):
+        if is_ours(frame.file):
             return above
         if above.library is not None and above.library.function.startswith(_IMPORT):
             return above  # what an import runs says less than what was imported

@@ -42,6 +42,7 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
         severity="warning",
         title=f"{format_percent(share)} of the time{after} ({format_duration(drilled.seconds)}) is in no span",
         evidence={
+            "phases": [UNATTRIBUTED],
             "unattributed_seconds": drilled.seconds,
             "unattributed_share": share,
             "startup_seconds": startup,

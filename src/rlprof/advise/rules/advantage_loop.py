@@ -1,0 +1,66 @@
+"""`advantage-loop`: advantages are computed element by element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, seconds_of
+from rlprof.advise.sites import SYNCS, user_sites
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.recording import Recording
+from rlprof.model.report import Finding, LineEntry, Report
+from rlprof.model.units import format_duration
+
+RULE: Final = "advantage-loop"
+ADVANTAGE: Final = "advantage"
+#: Over all environments at once a transition costs about a microsecond, element by element ten and more.
+SMALLEST_EACH: Final = 5e-6
+#: Where the first calls are booked, from before the function was recognised.
+_BEFORE: Final = ("other", UNATTRIBUTED)
+#: Libraries whose functions the user's own loop calls for each element.
+_ARRAYS: Final = re.compile(r"[\\/](torch|numpy)[\\/]")
+
+
+def advantage_loop(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when advantages take time that matters, and more for each transition than they need."""
+    lines = [line for line in own_lines(part_named(report, ADVANTAGE)) if not _is_librarys(line)]
+    steps = report.throughput.env_steps
+    if not lines or not steps:
+        return
+    functions = {(known.file, known.name.partition(":")[2]) for known in report.inferred if known.role == ADVANTAGE}
+    before = sum(
+        line.high_seconds
+        for name in _BEFORE
+        for line in own_lines(part_named(report, name))
+        if (line.file, line.function) in functions
+    )
+    seconds = seconds_of(report, ADVANTAGE)
+    if seconds / steps < SMALLEST_EACH:
+        return
+    reads = sum(site.calls for site in user_sites(recording, report, SYNCS) if site.mostly_in(ADVANTAGE))
+    yield from Claim(
+        RULE,
+        f"advantages take {format_duration(seconds)}, {format_duration(seconds / steps)} for each transition",
+        Saving(0.0, seconds + before),
+        places(lines),
+        f"{named(lines[0])}: go backwards over the steps once, with all environments in one array: "
+        "`running = delta[t] + gamma * lam * (1 - done[t]) * running`; in NumPy where there are few environments, "
+        "with no `.item()` and no write to single elements of a tensor inside",
+        {
+            "phases": [ADVANTAGE],
+            "advantage_seconds": seconds,
+            "seconds_per_transition": seconds / steps,
+            "single_values_read": reads,
+            "single_values_per_transition": reads / steps,
+            "lines": evidence_of(lines),
+        },
+    ).findings(report)
+
+
+def _is_librarys(line: LineEntry) -> bool:
+    """Whether the loop is in a library that the line called."""
+    below = sum(call.seconds for call in line.calling if not _ARRAYS.search(call.file))
+    return below > line.seconds / 2

@@ -1,0 +1,66 @@
+"""`checkpoint-pause`: training stands still while its state is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import main_operations, outermost, own_lines, part_named, places
+from rlprof.model.recording import Recording
+from rlprof.model.report import Finding, Report
+from rlprof.model.units import format_duration
+
+RULE: Final = "checkpoint-pause"
+CHECKPOINT: Final = "checkpoint"
+#: Fewer are the one at the end, and perhaps one on the way.
+FEWEST: Final = 3
+
+
+def checkpoint_pause(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when saving is repeated and takes time that matters; of one or two saves only for information."""
+    found = outermost(main_operations(report), CHECKPOINT)
+    calls, seconds = sum(entry.calls for entry in found), sum(entry.total_seconds for entry in found)
+    lines = own_lines(part_named(report, CHECKPOINT))
+    if not calls or not lines:
+        return
+    longest = max(entry.max_seconds or 0.0 for entry in found)
+    median = _median_iteration(recording)
+    name = max(found, key=lambda entry: entry.total_seconds).path[-1]
+    steps = report.throughput.env_steps
+    yield from Claim(
+        RULE,
+        f"{calls:,d} times training waits for {name}, {format_duration(longest)} at the longest: "
+        f"{format_duration(seconds)}",
+        Saving(0.0, seconds),
+        places(lines),
+        f"{lines[0].file}:{lines[0].line}: save less often; save the network alone and leave the replay buffer out, or "
+        "write the buffer's arrays with `numpy.save` instead of pickling objects; copy the state and write it in a "
+        "thread (`threading.Thread(target=torch.save, args=(copy.deepcopy(model.state_dict()), path))`)",
+        {
+            "phases": [CHECKPOINT, *(["gc"] if _collects(report) else [])],
+            "saves": calls,
+            "operation": name,
+            "checkpoint_seconds": seconds,
+            "longest_seconds": longest,
+            "median_iteration_seconds": median,
+            "longest_in_iterations": longest / median if median else None,
+            "env_steps_between": steps / calls if steps else None,
+        },
+        at_most="critical" if calls >= FEWEST else "info",
+    ).findings(report)
+
+
+def _collects(report: Report) -> bool:
+    """Whether most garbage collections happened while saving: pickling makes an object for each it meets."""
+    found = [entry for entry in main_operations(report) if entry.phase == "gc"]
+    inside = outermost(main_operations(report), CHECKPOINT)
+    saving = [e for e in found if any(e.path[: len(save.path)] == save.path for save in inside)]
+    return 2 * sum(e.self_seconds for e in saving) > sum(e.self_seconds for e in found) > 0
+
+
+def _median_iteration(recording: Recording) -> float | None:
+    durations = recording.main.iterations.duration_ns
+    return float(np.median(durations)) / 1e9 if len(durations) else None

@@ -1,0 +1,147 @@
+"""`env-hotspot`: a line, or a loop in one function, holds most of what an environment's step takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from rlprof.advise.bounds import training_seconds
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, together
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.stacks import shares_of_functions
+from rlprof.model.recording import Recording
+from rlprof.model.report import Drilldown, Finding, LineEntry, Report
+from rlprof.model.units import format_duration, format_percent
+
+RULE: Final = "env-hotspot"
+ENV_STEP: Final = "env.step"
+FEWEST_SAMPLES: Final = 30
+#: What a line must hold of env.step, the low end of its interval, for a library's work that has a known cure.
+SMALLEST_LINE: Final = 0.25
+#: What a function must hold of it with its own lines, which take this much in each env step.
+SMALLEST_FUNCTION: Final = 0.5
+SMALLEST_STEP_SECONDS: Final = 100e-6
+#: A loop of Python is seen on several lines. One line alone may be a call of a simulator in C.
+FEWEST_LINES: Final = 3
+SMALLEST_IN_FUNCTION: Final = 0.02
+#: A function that nearly all stacks have in common is the environment's step itself.
+ENTRY_SHARE: Final = 0.97
+#: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
+SMALLEST_UNKNOWN: Final = 0.5
+
+_COPY: Final = "hand out what the caller may keep without copying it, or copy only what changes (`array.copy()`)"
+#: Library files (and functions) that cost much more in a step than their alternative does.
+_REMEDIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile(r"[\\/]copy\.py$"), f"it copies object by object: {_COPY}; a copy may be needed for correctness"),
+    (re.compile(r"[\\/]dataclasses\.py$"), f"it builds dataclasses anew: {_COPY}; keep the state in arrays"),
+    (re.compile(r"[\\/]pandas[\\/]"), "it asks pandas for single values: take `frame.to_numpy()` once, index arrays"),
+    (re.compile(r"[\\/](json|pickle)(\.py$|[\\/])"), "it writes and reads text or bytes: keep the objects themselves"),
+    (re.compile(r"[\\/](inspect|traceback|linecache|tokenize)\.py$"), "it looks into code at run time: do so once"),
+    (re.compile(r"[\\/]re(\.py$|[\\/])"), "it matches text in each step: parse once and keep numbers"),
+    (re.compile(r"[\\/](fractions|decimal|_pydecimal|statistics)\.py$"), "it calculates in Python: floats or NumPy"),
+)
+_LOOP: Final = (
+    "it runs element by element in Python: replace the loop by NumPy on whole arrays, keep what does not change "
+    "between steps (`functools.lru_cache`, a table filled in reset), use `collections.deque.popleft()` for "
+    "`list.pop(0)`, or compile the function (`numba.njit`)"
+)
+_UNKNOWN: Final = "see whether it can be computed once, for all environments at a time, or less often"
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    lines: list[LineEntry]
+    what: str
+    remedy: str
+    known: bool  # whether there is evidence that it could be faster
+
+
+def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when most of env.step is one spot; loudly only where the samples say why that spot is slow."""
+    part = part_named(report, ENV_STEP)
+    if part is None or part.samples < FEWEST_SAMPLES:
+        return
+    spot = _library_call(part) or _loop(recording, report, part) or _single_line(part)
+    if spot is None:
+        return
+    seconds, least, most = together(part, spot.lines)
+    share = seconds / part.seconds
+    yield from Claim(
+        RULE,
+        f"{spot.what} takes {format_percent(share)} of env.step ({format_duration(seconds)})",
+        Saving(0.0, most),
+        places(spot.lines),
+        f"{named(spot.lines[0])}: {spot.remedy}",
+        {
+            "phases": [ENV_STEP],
+            "env_step_seconds": part.seconds,
+            "spot_seconds": seconds,
+            "spot_low_seconds": least,
+            "spot_high_seconds": most,
+            "share_of_env_step": share,
+            "share_of_training": seconds / max(training_seconds(report), 1e-9),
+            "seconds_per_env_step": _per_step(report, seconds),
+            "samples": part.samples,
+            "lines": evidence_of(spot.lines),
+        },
+        at_most="critical" if spot.known else "info",
+    ).findings(report)
+
+
+def _library_call(part: Drilldown) -> _Spot | None:
+    for line in own_lines(part):
+        if line.low_seconds < SMALLEST_LINE * part.seconds:
+            continue
+        for pattern, remedy in _REMEDIES:
+            if sum(call.seconds for call in line.calling if pattern.search(call.file)) > line.seconds / 2:
+                return _Spot([line], f"{line.calling[0].function}() at line {line.line}", remedy, True)
+    return None
+
+
+def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None:
+    entry = shares_of_functions(open_account(recording.main), ENV_STEP)
+    for lines in _functions(part):
+        file, function = lines[0].file, lines[0].function
+        seconds, least, _ = together(part, lines)
+        per_step = _per_step(report, seconds)
+        loop = [line for line in lines if line.seconds >= SMALLEST_IN_FUNCTION * seconds and line.samples > 1]
+        if (
+            least >= SMALLEST_FUNCTION * part.seconds
+            and per_step is not None
+            and per_step >= SMALLEST_STEP_SECONDS
+            and len(loop) >= FEWEST_LINES
+            and entry.get((file, function), 0.0) < ENTRY_SHARE
+        ):
+            whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
+            return _Spot(whole, f"the loop in {function}", _LOOP, True)
+    return None
+
+
+def _functions(part: Drilldown) -> list[list[LineEntry]]:
+    """The lines of each function that run in it and not in a library, the function with the most time first."""
+    groups: dict[tuple[str, str], list[LineEntry]] = {}
+    for line in own_lines(part):
+        if _is_plain(line):
+            groups.setdefault((line.file, line.function), []).append(line)
+    return sorted(groups.values(), key=lambda lines: -sum(line.seconds for line in lines))
+
+
+def _is_plain(line: LineEntry) -> bool:
+    return sum(call.seconds for call in line.calling) < 0.2 * line.seconds
+
+
+def _single_line(part: Drilldown) -> _Spot | None:
+    for line in own_lines(part):
+        if line.seconds > ENTRY_SHARE * part.seconds:
+            return None  # the environment consists of nothing else
+        if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
+            return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, False)
+    return None
+
+
+def _per_step(report: Report, seconds: float) -> float | None:
+    steps = report.throughput.env_steps
+    return seconds / steps if steps else None

@@ -1,0 +1,44 @@
+"""`list-to-tensor`: tensors are built from lists, which torch walks through element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.sites import FROM_LISTS, user_sites
+from rlprof.model.recording import Recording
+from rlprof.model.report import Finding, Report
+from rlprof.model.units import format_count, format_duration
+
+RULE: Final = "list-to-tensor"
+PLACES_NAMED: Final = 5
+#: Of the time of all such lines: a smaller part is not worth a line of the finding.
+SMALLEST_PLACE: Final = 0.05
+
+
+def list_to_tensor(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when such calls from the user's lines take time that matters; each of them was timed."""
+    sites = user_sites(recording, report, FROM_LISTS)
+    seconds = sum(site.seconds for site in sites)
+    named = [site for site in sites if site.seconds >= SMALLEST_PLACE * seconds][:PLACES_NAMED]
+    if not named:
+        return
+    first, calls = named[0], sum(site.calls for site in sites)
+    yield from Claim(
+        RULE,
+        f"{format_count(calls)} tensors are built from lists, {format_duration(seconds)} in all",
+        Saving(0.0, seconds),
+        tuple(site.place for site in named),
+        f"{first.place.file}:{first.place.line} ({format_duration(first.seconds)}): build the array first, "
+        "`torch.from_numpy(np.stack(list_of_arrays))` or `np.array(list_of_numbers, np.float32)`; better still keep "
+        "transitions in arrays that are there from the beginning and take rows, `torch.from_numpy(states[rows])`",
+        {
+            "phases": sorted({phase for site in named for phase in site.calls_by_phase}),
+            "calls": calls,
+            "seconds": seconds,
+            "lines": [
+                {"file": s.place.file, "line": s.place.line, "calls": s.calls, "seconds": s.seconds} for s in named
+            ],
+        },
+    ).findings(report)

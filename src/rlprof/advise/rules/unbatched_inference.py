@@ -1,0 +1,66 @@
+"""`unbatched-inference`: the policy is asked for each environment of a vector by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import most_together, own_lines, part_named, seconds_of
+from rlprof.advise.steps import envs_per_step, forward_calls, step_calls
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.stacks import waist
+from rlprof.model.recording import Frame, Recording
+from rlprof.model.report import Finding, Place, Report
+from rlprof.model.units import format_count, format_duration
+
+RULE: Final = "unbatched-inference"
+ACTING: Final = "policy.forward"
+#: With fewer environments, actor and critic asked apart look the same.
+FEWEST_ENVS: Final = 4.0
+#: Forwards for each step, as a part of the environments that it moves.
+SMALLEST_PART: Final = 0.9
+#: Lines around the forward that belong to the same loop.
+NEAR: Final = 3
+#: Where what happens beside the forward pass itself may be booked: taking rows, packing, unpacking the action.
+_BESIDE: Final = ("other", "unattributed", "transfer.sync", "transfer.d2h", "transfer.h2d", "learn.other")
+
+
+def unbatched_inference(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when there are as many forwards in each step as there are environments."""
+    envs, steps, forwards = envs_per_step(report), step_calls(report), forward_calls(report)
+    if envs is None or envs < FEWEST_ENVS or forwards < SMALLEST_PART * envs * steps:
+        return
+    frame = waist(open_account(recording.main), ACTING)
+    if frame is None:
+        return
+    acting = seconds_of(report, ACTING)
+    beside = _beside(report, frame)
+    most = (acting + beside) * (1.0 - 1.0 / envs)
+    yield from Claim(
+        RULE,
+        f"{forwards / steps:.3g} forward passes for each step of {envs:.3g} environments",
+        Saving(0.0, most),
+        (Place(frame.file, frame.line, frame.function),),
+        f"{frame.file}:{frame.line} asks the policy for each environment ({format_count(forwards)} forward passes, "
+        f"{format_duration(acting)}): stack the observations and ask once, "
+        "`with torch.no_grad(): actions = policy(torch.as_tensor(observations)).argmax(dim=1).numpy()`, "
+        "with observations of shape (environments, ...)",
+        {
+            "phases": [ACTING, *_BESIDE],
+            "forwards": forwards,
+            "forwards_per_step": forwards / steps,
+            "envs": envs,
+            "forward_seconds": acting,
+            "seconds_beside_at_most": beside,
+        },
+    ).findings(report)
+
+
+def _beside(report: Report, frame: Frame) -> float:
+    """The most that the loop around the forward took, in whatever part of the ledger it is."""
+    most = 0.0
+    for part in (part_named(report, name) for name in _BESIDE):
+        near = [line for line in own_lines(part) if line.file == frame.file and abs(line.line - frame.line) <= NEAR]
+        most += most_together(part, near) if part is not None else 0.0
+    return most

@@ -1,0 +1,40 @@
+"""How often the main thread stepped its environments, asked its policy and learned. Evaluation counts apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rlprof.advise.lines import main_operations, outermost
+from rlprof.model.report import Operation, Report
+
+LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", "learn.other", "buffer.sample")
+
+
+def step_calls(report: Report) -> int:
+    """Calls of the outermost environment's step: one for all environments of a vector."""
+    return sum(entry.calls for entry in outermost(_training(report), "env.step"))
+
+
+def forward_calls(report: Report) -> int:
+    """Forward passes for acting."""
+    return sum(entry.calls for entry in outermost(_training(report), "policy.forward"))
+
+
+def envs_per_step(report: Report) -> float | None:
+    """How many environments a step moves, on average; None where no step was seen."""
+    calls, steps = step_calls(report), report.throughput.env_steps
+    return steps / calls if calls and steps else None
+
+
+def evaluations(report: Report) -> list[Operation]:
+    """Evaluations as wholes, with the steps and forwards inside of them."""
+    return outermost(main_operations(report), "evaluate")
+
+
+def _training(report: Report) -> list[Operation]:
+    inside = [entry.path for entry in evaluations(report)]
+    return [entry for entry in main_operations(report) if not _is_below(entry.path, inside)]
+
+
+def _is_below(path: tuple[str, ...], tops: Iterable[tuple[str, ...]]) -> bool:
+    return any(path[: len(top)] == top for top in tops)

@@ -1,0 +1,112 @@
+"""What the stacks that were sampled in one part of the ledger have in common, by all of their frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from rlprof.analyse.ledger import Account
+from rlprof.analyse.places import Sights, Spot, is_ours, is_users
+from rlprof.analyse.slices import part_of
+from rlprof.analyse.tree import names_of
+from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.recording import Frame
+
+Name = tuple[str, str]  # file and function
+
+
+def name_of(frame: Frame) -> Name:
+    """A comprehension is part of the function it stands in."""
+    return frame.file, frame.function.partition(".<locals>.<")[0]
+
+
+def shares_of_functions(account: Account, part: str) -> dict[Name, float]:
+    """Of the samples in a part, the share that each function was anywhere on the stack of."""
+    samples = account.process.samples
+    counts: dict[Name, int] = {}
+    total = 0
+    for frame, count in _in_part(account, part):
+        total += count
+        for name in {name_of(above) for above in callers(samples.frames, frame)}:
+            counts[name] = counts.get(name, 0) + count
+    return {name: count / total for name, count in counts.items()} if total else {}
+
+
+def callers(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
+    """A stack from its leaf outwards."""
+    stack: list[Frame] = []
+    seen: set[int] = set()  # a damaged file could hold a circle
+    identity: int | None = leaf
+    while identity is not None and identity not in seen:
+        seen.add(identity)
+        frame = frames.get(identity)
+        if frame is None:
+            break
+        stack.append(frame)
+        identity = frame.parent
+    return stack
+
+
+def spots_below(account: Account, tops: Collection[tuple[str, ...]]) -> dict[Spot, int]:
+    """The user's lines that ran in these operations or in what is inside of them, with the number of samples."""
+    names = names_of(account.process, account.tree)
+    inside = {number for number, path in names.items() if any(path[: len(top)] == top for top in tops)}
+    sights = Sights(account.process.samples.frames)
+    counts: dict[Spot, int] = {}
+    for leaf, count in _in_paths(account, inside.intersection(account.lane_paths)):
+        sight = sights.at(leaf)
+        if sight is not None and sight.own:
+            counts[sight.spot] = counts.get(sight.spot, 0) + count
+    return counts
+
+
+def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
+    return _in_paths(account, {i for i in account.lane_paths if (part_of(account, i) or UNATTRIBUTED) == part})
+
+
+def _in_paths(account: Account, paths: Collection[int]) -> list[tuple[int, int]]:
+    """The leaves of the stacks that were sampled in these paths, with the number of samples."""
+    samples = account.process.samples
+    chosen: dict[int, int] = {}
+    for path, frame, count in zip(samples.path.tolist(), samples.frame.tolist(), samples.count.tolist(), strict=True):
+        if path in paths:
+            chosen[frame] = chosen.get(frame, 0) + count
+    return list(chosen.items())
+
+
+def waist(account: Account, part: str, share: float = 0.9) -> Frame | None:
+    """The innermost line of the user's, outside of every library, that nearly all stacks of a part go through."""
+    frames = account.process.samples.frames
+    counts: dict[tuple[str, int], int] = {}
+    depths: dict[tuple[str, int], tuple[int, Frame]] = {}
+    total = 0
+    for leaf, count in _in_part(account, part):
+        total += count
+        for depth, frame in enumerate(_users_outside(frames, leaf)):
+            place = (frame.file, frame.line)
+            counts[place] = counts.get(place, 0) + count
+            depths[place] = (depth, frame)
+    narrow = [depths[place] for place, count in counts.items() if count >= share * total]
+    return max(narrow, key=lambda found: found[0])[1] if narrow else None
+
+
+def _users_outside(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
+    """The user's frames from the outermost one inwards, up to the first call into a library."""
+    found: list[Frame] = []
+    for frame in reversed(callers(frames, leaf)):
+        if is_users(frame.file):
+            found.append(frame)
+        elif found and not is_ours(frame.file):
+            break
+    return found
+
+
+def spots_with(account: Account, part: str, is_meant: Callable[[Frame], bool]) -> dict[Spot, int]:
+    """The user's lines below which such a frame was running, with the number of samples."""
+    frames = account.process.samples.frames
+    sights = Sights(frames)
+    counts: dict[Spot, int] = {}
+    for leaf, count in _in_part(account, part):
+        sight = sights.at(leaf) if any(is_meant(frame) for frame in callers(frames, leaf)) else None
+        if sight is not None and sight.own:
+            counts[sight.spot] = counts.get(sight.spot, 0) + count
+    return counts

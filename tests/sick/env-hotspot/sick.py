@@ -1,0 +1,95 @@
+"""A robot learns its way through a warehouse and is paid by how far the goal still is."""
+
+import time
+
+import numpy as np
+
+SIZE = 18
+STEPS = 9000
+
+
+class Warehouse:
+    """Shelves, carts that wander about, and a robot that looks for the goal."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.shelves = self.random.random((SIZE, SIZE)) < 0.2
+        self.goal = (SIZE - 2, SIZE - 2)
+        self.shelves[1:3, :] = self.shelves[:, -3:-1] = False
+
+    def reset(self) -> np.ndarray:
+        self.robot = (1, 1)
+        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.steps = 0
+        return self._look()
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, dict]:
+        self.steps += 1
+        self._drive(action)
+        self._move_carts()
+        reward = self._reward()
+        done = self.robot == self.goal or self.steps >= 200
+        return self._look(), reward, done, {}
+
+    def _drive(self, action: int) -> None:
+        row = min(max(self.robot[0] + (0, 1, 0, -1)[action], 0), SIZE - 1)
+        column = min(max(self.robot[1] + (1, 0, -1, 0)[action], 0), SIZE - 1)
+        if not self.shelves[row, column]:
+            self.robot = (row, column)
+
+    def _move_carts(self) -> None:
+        ways = self.random.integers(-1, 2, self.carts.shape)
+        there = np.clip(self.carts + ways, 0, SIZE - 1)
+        free = ~self.shelves[there[:, 0], there[:, 1]]
+        self.carts = np.where(free[:, None], there, self.carts)
+
+    def _reward(self) -> float:
+        crowd = np.abs(self.carts - np.array(self.robot)).sum(axis=1) < 2
+        return -0.1 * float(crowd.sum()) - 0.01 * self._distance(self.robot)
+
+    def _distance(self, start: tuple[int, int]) -> int:  # CAUSE
+        """How far it is to the goal around the shelves."""
+        seen = {start}
+        queue = [(start, 0)]
+        while queue:
+            cell, far = queue.pop(0)  # CAUSE
+            if cell == self.goal:
+                return far
+            for row, column in ((0, 1), (1, 0), (0, -1), (-1, 0)):  # CAUSE
+                there = (cell[0] + row, cell[1] + column)  # CAUSE
+                if there in seen or not (0 <= there[0] < SIZE and 0 <= there[1] < SIZE):  # CAUSE
+                    continue  # CAUSE
+                if not self.shelves[there]:  # CAUSE
+                    seen.add(there)  # CAUSE
+                    queue.append((there, far + 1))  # CAUSE
+        return 2 * SIZE
+
+    def _look(self) -> np.ndarray:
+        picture = np.zeros((3, SIZE, SIZE), np.float32)
+        picture[0] = self.shelves
+        np.add.at(picture[1], (self.carts[:, 0], self.carts[:, 1]), 1.0)
+        picture[2][self.robot] = 1.0
+        blurred = picture[1].copy()
+        blurred[1:] += 0.5 * picture[1][:-1]
+        blurred[:-1] += 0.5 * picture[1][1:]
+        blurred[:, 1:] += 0.5 * picture[1][:, :-1]
+        blurred[:, :-1] += 0.5 * picture[1][:, 1:]
+        picture[1] = np.minimum(blurred, 1.0)
+        return picture
+
+
+def main() -> None:
+    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    env.reset()
+    started = time.perf_counter()
+    for _ in range(STEPS):
+        before = env.robot
+        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        _, reward, done, _ = env.step(action)
+        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        if done:
+            env.reset()
+    print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")
+
+
+main()

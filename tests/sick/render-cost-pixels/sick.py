@@ -1,0 +1,91 @@
+"""A robot learns its way through a warehouse by pictures."""
+
+import time
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+SIZE = 24
+STEPS = 4000
+
+
+class Warehouse:
+    """Shelves, carts that wander about, and a robot that looks for the goal."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.shelves = self.random.random((SIZE, SIZE)) < 0.2
+        self.goal = (SIZE - 2, SIZE - 2)
+        self.shelves[1:3, :] = self.shelves[:, -3:-1] = False
+
+    def reset(self) -> np.ndarray:
+        self.robot = (1, 1)
+        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.steps = 0
+        return self._look()
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, dict]:
+        self.steps += 1
+        self._drive(action)
+        self._move_carts()
+        reward = self._reward()
+        done = self.robot == self.goal or self.steps >= 200
+        self.seen = self.picture()
+        return self._look(), reward, done, {}
+
+    def _drive(self, action: int) -> None:
+        row = min(max(self.robot[0] + (0, 1, 0, -1)[action], 0), SIZE - 1)
+        column = min(max(self.robot[1] + (1, 0, -1, 0)[action], 0), SIZE - 1)
+        if not self.shelves[row, column]:
+            self.robot = (row, column)
+
+    def _move_carts(self) -> None:
+        ways = self.random.integers(-1, 2, self.carts.shape)
+        there = np.clip(self.carts + ways, 0, SIZE - 1)
+        free = ~self.shelves[there[:, 0], there[:, 1]]
+        self.carts = np.where(free[:, None], there, self.carts)
+
+    def _reward(self) -> float:
+        crowd = np.abs(self.carts - np.array(self.robot)).sum(axis=1) < 2
+        return -0.1 * float(crowd.sum()) - 0.01 * (
+            abs(self.robot[0] - self.goal[0]) + abs(self.robot[1] - self.goal[1])
+        )
+
+    def _look(self) -> np.ndarray:
+        picture = np.zeros((3, SIZE, SIZE), np.float32)
+        picture[0] = self.shelves
+        np.add.at(picture[1], (self.carts[:, 0], self.carts[:, 1]), 1.0)
+        picture[2][self.robot] = 1.0
+        blurred = picture[1].copy()
+        blurred[1:] += 0.5 * picture[1][:-1]
+        blurred[:-1] += 0.5 * picture[1][1:]
+        blurred[:, 1:] += 0.5 * picture[1][:, :-1]
+        blurred[:, :-1] += 0.5 * picture[1][:, 1:]
+        picture[1] = np.minimum(blurred, 1.0)
+        return picture
+
+    def picture(self) -> np.ndarray:
+        """What the agent sees: drawn at 20 pixels a cell and made smaller."""
+        image = Image.new("RGB", (20 * SIZE, 20 * SIZE), "white")
+        draw = ImageDraw.Draw(image)
+        for row, column in self.carts:
+            draw.rectangle([20 * column, 20 * row, 20 * column + 19, 20 * row + 19], fill="blue")  # CAUSE
+        draw.rectangle([20 * self.robot[1], 20 * self.robot[0], 20 * self.robot[1] + 19, 20 * self.robot[0] + 19])
+        return np.asarray(image.resize((4 * SIZE, 4 * SIZE), Image.BILINEAR))  # CAUSE
+
+
+def main() -> None:
+    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    env.reset()
+    started = time.perf_counter()
+    for _ in range(STEPS):
+        before = env.robot
+        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        _, reward, done, _ = env.step(action)
+        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        if done:
+            env.reset()
+    print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")
+
+
+main()

@@ -1,0 +1,96 @@
+"""A robot learns its way through a warehouse and is filmed."""
+
+import time
+
+import numpy as np
+
+SIZE = 24
+STEPS = 12000
+
+
+class Warehouse:
+    """Shelves, carts that wander about, and a robot that looks for the goal."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+        self.shelves = self.random.random((SIZE, SIZE)) < 0.2
+        self.goal = (SIZE - 2, SIZE - 2)
+        self.shelves[1:3, :] = self.shelves[:, -3:-1] = False
+
+    def reset(self) -> np.ndarray:
+        self.robot = (1, 1)
+        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.steps = 0
+        return self._look()
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, dict]:
+        self.steps += 1
+        self._drive(action)
+        self._move_carts()
+        reward = self._reward()
+        done = self.robot == self.goal or self.steps >= 200
+        return self._look(), reward, done, {}
+
+    def _drive(self, action: int) -> None:
+        row = min(max(self.robot[0] + (0, 1, 0, -1)[action], 0), SIZE - 1)
+        column = min(max(self.robot[1] + (1, 0, -1, 0)[action], 0), SIZE - 1)
+        if not self.shelves[row, column]:
+            self.robot = (row, column)
+
+    def _move_carts(self) -> None:
+        ways = self.random.integers(-1, 2, self.carts.shape)
+        there = np.clip(self.carts + ways, 0, SIZE - 1)
+        free = ~self.shelves[there[:, 0], there[:, 1]]
+        self.carts = np.where(free[:, None], there, self.carts)
+
+    def _reward(self) -> float:
+        crowd = np.abs(self.carts - np.array(self.robot)).sum(axis=1) < 2
+        return -0.1 * float(crowd.sum()) - 0.01 * (
+            abs(self.robot[0] - self.goal[0]) + abs(self.robot[1] - self.goal[1])
+        )
+
+    def _look(self) -> np.ndarray:
+        picture = np.zeros((3, SIZE, SIZE), np.float32)
+        picture[0] = self.shelves
+        np.add.at(picture[1], (self.carts[:, 0], self.carts[:, 1]), 1.0)
+        picture[2][self.robot] = 1.0
+        blurred = picture[1].copy()
+        blurred[1:] += 0.5 * picture[1][:-1]
+        blurred[:-1] += 0.5 * picture[1][1:]
+        blurred[:, 1:] += 0.5 * picture[1][:, :-1]
+        blurred[:, :-1] += 0.5 * picture[1][:, 1:]
+        picture[1] = np.minimum(blurred, 1.0)
+        return picture
+
+    def render(self) -> np.ndarray:  # CAUSE
+        """A picture for people: 8 pixels to a cell, with a frame around each."""
+        screen = np.full((8 * SIZE, 8 * SIZE, 3), 255, np.uint8)  # CAUSE
+        screen[np.kron(self.shelves, np.ones((8, 8), bool))] = (90, 60, 30)  # CAUSE
+        for row, column in self.carts:
+            screen[8 * row + 2 : 8 * row + 6, 8 * column + 2 : 8 * column + 6] = (0, 0, 200)  # CAUSE
+        row, column = self.robot
+        screen[8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = (200, 0, 0)
+        screen[::8] = 0
+        screen[:, ::8] = 0
+        return screen
+
+
+def main() -> None:
+    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    film: list[np.ndarray] = []
+    env.reset()
+    started = time.perf_counter()
+    for number in range(STEPS):
+        before = env.robot
+        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        _, reward, done, _ = env.step(action)
+        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        frame = env.render()  # CAUSE
+        if number < 50:
+            film.append(frame)
+        if done:
+            env.reset()
+    print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")
+
+
+main()

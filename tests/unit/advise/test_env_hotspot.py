@@ -1,0 +1,81 @@
+"""`env-hotspot` names a slow spot in the environment's step, and is quiet where the step is just long."""
+
+from __future__ import annotations
+
+import pytest
+
+from rlprof.model.report import Finding
+from support.advice import COPY, MAIN, SB3, STEP, env, found
+from support.recordings import RecordingBuilder, a_recording, span
+
+RULE = "env-hotspot"
+
+
+def stepping(step: float = 80.0, steps: int = 10_000) -> RecordingBuilder:
+    return (
+        a_recording(seconds=100.0)
+        .spans(span("env.step", count=steps, self_seconds=step), span("policy.forward", self_seconds=99.0 - step))
+        .counter("env_steps", steps)
+    )
+
+
+def with_loop(builder: RecordingBuilder, *counts: int, rest: int = 30) -> RecordingBuilder:
+    for line, count in enumerate(counts, 60):
+        builder.sample("env.step", count, MAIN, STEP, env(line, "World.search"))
+    return builder.sample("env.step", rest, MAIN, STEP, env(90, "World.look"))
+
+
+def loud(builder: RecordingBuilder) -> Finding | None:
+    finding = found(builder, RULE)
+    return None if finding is None or finding.severity == "info" else finding
+
+
+def test_a_loop_in_one_function_is_named_by_its_hottest_line() -> None:
+    finding = loud(with_loop(stepping(), 60, 90, 20))
+    assert finding is not None
+    assert (finding.where[0].line, finding.where[0].function) == (61, "World.search")
+    assert finding.evidence["phases"] == ["env.step"]
+    assert finding.severity == "critical"
+    assert "deque" in finding.cure
+
+
+def test_the_bound_is_the_spots_high_end_and_not_the_whole_phase() -> None:
+    finding = loud(with_loop(stepping(), 60, 90, 20))
+    assert finding is not None
+    seconds = 80.0 * 170 / 200
+    assert finding.evidence["spot_seconds"] == pytest.approx(seconds)
+    assert 100 / (100 - seconds) < finding.gain.high < 100 / (100 - 80.0)
+
+
+def test_a_copy_that_a_line_of_step_makes_is_named() -> None:
+    builder = (
+        stepping().sample("env.step", 80, MAIN, STEP, COPY, COPY).sample("env.step", 80, MAIN, env(50, "World.move"))
+    )
+    finding = loud(builder)
+    assert finding is not None
+    assert finding.where[0].line == STEP.line
+    assert "correctness" in finding.cure
+
+
+@pytest.mark.parametrize(
+    "builder",
+    [
+        pytest.param(with_loop(stepping(), 20, 25, 20, rest=100), id="evenly expensive"),
+        pytest.param(with_loop(stepping(), 170, 5), id="two lines: a call, not a loop"),
+        pytest.param(with_loop(stepping(), 60, 90, 50, rest=2), id="the function is the whole environment"),
+        pytest.param(with_loop(stepping(steps=10_000_000), 60, 90, 20), id="a few microseconds a step"),
+        pytest.param(with_loop(stepping(step=1.0), 60, 90, 20), id="a small phase"),
+        pytest.param(with_loop(stepping(), 6, 9, 5, rest=3), id="too few samples"),
+        pytest.param(stepping().sample("env.step", 200, MAIN, SB3), id="a library's environment"),
+        pytest.param(stepping(), id="no sampler"),
+    ],
+)
+def test_it_holds_back_where_it_cannot_know(builder: RecordingBuilder) -> None:
+    assert loud(builder) is None
+
+
+def test_one_line_that_takes_half_for_no_known_reason_is_only_information() -> None:
+    finding = found(with_loop(stepping(), 170, 3), RULE)
+    assert finding is not None
+    assert finding.severity == "info"
+    assert finding.where[0].line == 60
