@@ -320,3 +320,4 @@ class Report:
     inferred: tuple[Inferred, ...] = ()
     drilldown: tuple[Drilldown, ...] | None = None  # of the main process; None where no stack was sampled
     workers: Workers | None = None
+    verdict: str | None = None  # what bounds the run, in a sentence or two
