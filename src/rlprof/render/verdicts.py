@@ -164,17 +164,17 @@ def findings(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
     """What to do, the largest possible gain first, a blank line between two."""
     for index, finding in enumerate(report.findings):
         heading = [title("Findings")] if index == 0 else []
-        yield Group(*heading, *_finding(finding))
+        yield Group(*heading, draw_finding(finding))
 
 
-def _finding(finding: Finding) -> Iterator[RenderableType]:
+def draw_finding(finding: Finding) -> RenderableType:
+    """What is claimed, where, what it could bring, the cure, and how to see that it helped."""
     head = Table.grid(padding=(0, 2, 0, 0))
     head.add_column(no_wrap=True)
     head.add_column(overflow="fold")
     head.add_row(
         Text(finding.severity, style=_SEVERITY_STYLES[finding.severity]), safe(finding.title, "bold", limit=400)
     )
-    yield head
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style=QUIET, no_wrap=True)
     table.add_column(overflow="fold")
@@ -186,7 +186,7 @@ def _finding(finding: Finding) -> Iterator[RenderableType]:
     table.add_row("  learning", Text("changed by the cure" if finding.changes_learning else "not changed by the cure"))
     table.add_row("  verify", safe(finding.verify, limit=500))
     table.add_row("  rule", safe(finding.rule).append(f"  (evidence: --why {clean_text(finding.rule)})", style=QUIET))
-    yield table
+    return Group(head, table)
 
 
 def inferred(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
