@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from rlprof.advise.rule import Rule
+from rlprof.advise.rules.serial_env_idle_cores import serial_env_idle_cores
+from rlprof.advise.rules.straggler import straggler
 from rlprof.advise.rules.unattributed_high import unattributed_high
+from rlprof.advise.rules.vecenv_ipc import vecenv_ipc
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
-RULES: Final[tuple[Rule, ...]] = (Rule("unattributed-high", unattributed_high),)
+RULES: Final[tuple[Rule, ...]] = (
+    # Workers and the machine
+    Rule("straggler", straggler),
+    Rule("vecenv-ipc", vecenv_ipc),
+    Rule("serial-env-idle-cores", serial_env_idle_cores),
+    # What has no name yet
+    Rule("unattributed-high", unattributed_high),
+)
 
 
 def advise(recording: Recording, report: Report, rules: tuple[Rule, ...] = RULES) -> tuple[Finding, ...]:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from rlprof.advise.bounds import LARGEST_RATIO, gain_if_free, training_seconds
+from rlprof.advise.bounds import LARGEST_RATIO, gain_if_free, starting_seconds, training_seconds
 from rlprof.advise.culprit import culprit_of
+from rlprof.advise.trust import SHORTEST_SECONDS
 from rlprof.model.clean import clean_text
-from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.report import Report, StepSplit
 from rlprof.model.units import format_duration, format_ratio
 
-#: Less training than this says nothing about the hours that follow.
-SHORTEST_SECONDS: Final = 1.0
 #: The largest part bounds the run if it has half of the time, or this much and clearly more than the next.
 LARGE: Final = 0.5
 CLEAR: Final = 0.4
@@ -86,6 +85,8 @@ def _parts(report: Report) -> list[_Part]:
     phases: dict[str, dict[str, float]] = {}
     for entry in report.phases:
         phases.setdefault(entry.category, {})[entry.phase] = entry.seconds
+    if OTHER in phases:
+        phases[OTHER][OTHER] = max(phases[OTHER].get(OTHER, 0.0) - starting_seconds(report), 0.0)
     free = max(report.ledger.unattributed_seconds - (report.ledger.startup_seconds or 0.0), 0.0)
     phases[UNATTRIBUTED] = {UNATTRIBUTED: free}
     moved, workers = _simulated(report)
@@ -98,14 +99,14 @@ def _parts(report: Report) -> list[_Part]:
 
 
 def _simulated(report: Report) -> tuple[float, int]:
-    """The parent's time in steps in which simulators of workers ran, and how many workers those are."""
+    """The parent's time in steps that its slowest worker's simulator took, and how many workers those are."""
     main = report.run.processes[0].id
     known: list[tuple[StepSplit, int]] = [
         (entry.split, entry.workers)
         for entry in (report.workers.vector_envs if report.workers is not None else ())
         if entry.split is not None and entry.process == main
     ]
-    ran = sum(split.simulator_seconds + split.straggler_seconds + split.staggered_seconds for split, _ in known)
+    ran = sum(split.simulator_seconds + split.straggler_seconds for split, _ in known)
     return ran, sum(workers for _, workers in known)
 
 

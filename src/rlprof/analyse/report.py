@@ -61,7 +61,8 @@ def build_report(recording: Recording) -> Report:
 def _with_startup(entry: ProcessEntry, startup: Startup | None) -> ProcessEntry:
     if startup is None:
         return entry
-    return replace(entry, ledger=replace(entry.ledger, startup_seconds=startup.nanoseconds / NS_PER_SECOND))
+    startup_seconds, setup_seconds = startup.nanoseconds / NS_PER_SECOND, startup.in_spans_ns / NS_PER_SECOND
+    return replace(entry, ledger=replace(entry.ledger, startup_seconds=startup_seconds, setup_seconds=setup_seconds))
 
 
 def _slow_iterations(recording: Recording, accounts: tuple[Account, ...]) -> tuple[SlowestIteration, ...]:

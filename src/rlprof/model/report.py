@@ -20,8 +20,8 @@ Severity = Literal["critical", "warning", "info"]
 class Ledger:
     """Where the wall clock of one process went: attributed + unattributed + overhead = wall.
 
-    `startup_seconds` is the part of the unattributed time before training began; None where that is not known, and for
-    child processes.
+    `startup_seconds` is the part of the unattributed time before training began, `setup_seconds` that of the attributed
+    time: workers are started then, files read, garbage is collected. None where unknown, and for child processes.
     """
 
     wall_seconds: float
@@ -30,6 +30,7 @@ class Ledger:
     overhead_seconds: float
     overhead_error_seconds: float
     startup_seconds: float | None = None
+    setup_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
