@@ -7,6 +7,7 @@ from typing import Final
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.serial_env_idle_cores import serial_env_idle_cores
 from rlprof.advise.rules.straggler import straggler
+from rlprof.advise.rules.thread_oversubscription import thread_oversubscription
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.advise.rules.vecenv_ipc import vecenv_ipc
 from rlprof.model.recording import Recording
@@ -15,6 +16,11 @@ from rlprof.model.report import Finding, Report
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
 RULES: Final[tuple[Rule, ...]] = (
     # Workers and the machine
+    Rule(
+        "thread-oversubscription",
+        thread_oversubscription,
+        victims=frozenset({"straggler", "vecenv-ipc"}),
+    ),
     Rule("straggler", straggler),
     Rule("vecenv-ipc", vecenv_ipc),
     Rule("serial-env-idle-cores", serial_env_idle_cores),

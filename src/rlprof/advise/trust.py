@@ -19,6 +19,7 @@ FEW_ITERATIONS: Final = "few-iterations"
 WARM_UP: Final = "warm-up"
 DRIFT: Final = "drift"
 BUSY_MACHINE: Final = "machine-busy"
+THROTTLED: Final = "cpu-throttled"
 
 #: With less training than this no finding stands; with less than the second figure it is said that it was short.
 SHORTEST_SECONDS: Final = 1.0
@@ -33,6 +34,8 @@ DRIFT_RATIO: Final = 1.5
 FEWEST_WINDOWS: Final = 12
 #: Cores that others kept busy, as a share of those that the run may use.
 BUSY_SHARE: Final = 0.25
+#: Time in which a control group's quota held processes up, summed over cores, as a share of the run.
+THROTTLED_SHARE: Final = 0.05
 #: What a cure can save must be so many times the error of rlprof's own cost.
 TIMES_ERROR: Final = 1.0
 
@@ -151,4 +154,16 @@ def _busy_machine(recording: Recording, report: Report) -> Iterator[ReportWarnin
     )
 
 
-CHECKS: Final[tuple[Check, ...]] = (_short_run, _few_iterations, _warm_up, _drift, _busy_machine)
+def _throttled(recording: Recording, report: Report) -> Iterator[ReportWarning]:
+    use = core_use_of(recording)
+    if use is None or use.quota is None or (use.throttled_seconds or 0.0) <= THROTTLED_SHARE * use.seconds:
+        return
+    yield ReportWarning(
+        THROTTLED,
+        f"a quota of {use.quota:g} cores held the run's processes up for {format_duration(use.throttled_seconds)} in "
+        f"all, within {format_duration(use.seconds)}: pauses of this kind can be in any phase",
+        f"let workers and threads together need no more than {use.quota:g} cores, or ask for a larger quota",
+    )
+
+
+CHECKS: Final[tuple[Check, ...]] = (_short_run, _few_iterations, _warm_up, _drift, _busy_machine, _throttled)

@@ -19,8 +19,6 @@ class CoreUse:
     own: float  # cores that its processes kept busy
     others: float | None  # cores that somebody else kept busy
     main_wait_share: float | None  # of the time, the main thread was ready to run and had no core
-    threads_at_work: int  # over all processes; those that stand beside the work are not among them
-    threads_known: bool  # of every process
     quota: float | None
     throttled_seconds: float | None
 
@@ -35,15 +33,12 @@ def core_use_of(recording: Recording) -> CoreUse | None:
     own = sum(_rise(process, "cpu_seconds") for process in recording.processes) / seconds
     busy = _rise_if_known(main, "machine_busy_seconds")
     waited = _rise_if_known(main, "core_wait_ns")
-    threads = [_number(_now(process), "threads_at_work") for process in recording.processes]
     return CoreUse(
         seconds=seconds,
         cores=cores,
         own=own,
         others=max(busy / seconds - own, 0.0) if busy is not None else None,
         main_wait_share=min(waited / NS_PER_SECOND / seconds, 1.0) if waited is not None else None,
-        threads_at_work=int(sum(count or 0 for count in threads)),
-        threads_known=all(count is not None for count in threads),
         quota=_number(main.facts, "cpu_quota"),
         throttled_seconds=_rise_if_known(main, "throttled_seconds"),
     )
@@ -59,6 +54,12 @@ def usable_cores_of(recording: Recording) -> float | None:
 def cpu_seconds_of(process: Process) -> float | None:
     """What a process computed in all its threads."""
     return _rise_if_known(process, "cpu_seconds")
+
+
+def threads_at_work_of(process: Process) -> int | None:
+    """Threads of a process that take part in its work; None where it did not note them."""
+    count = _number(_now(process), "threads_at_work")
+    return int(count) if count is not None else None
 
 
 def _now(process: Process) -> Mapping[str, Any]:

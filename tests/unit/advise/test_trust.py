@@ -92,6 +92,13 @@ def test_how_long_the_main_thread_waited_is_said_beside_them() -> None:
     assert "the main thread waited 10.0% of the time for one" in doubt.message
 
 
+@pytest.mark.parametrize(("quota", "throttled", "doubted"), [(1.5, 2.0, True), (1.5, 1.0, False), (None, 2.0, False)])
+def test_a_quota_that_held_the_run_up_is_said(quota: float | None, throttled: float, doubted: bool) -> None:
+    facts = core_use(cpu=30.0, busy=30.0)
+    facts["core_use_at_start"]["throttled_seconds"], facts["core_use"]["throttled_seconds"] = 5.0, 5.0 + throttled
+    assert ("cpu-throttled" in codes(steady(facts={**facts, "cpu_quota": quota}))) is doubted
+
+
 def half_unattributed(seconds: float, charged_ns: int = 0) -> Recording:
     half = seconds / 2
     builder = a_recording(seconds=seconds)

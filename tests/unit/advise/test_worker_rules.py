@@ -9,6 +9,7 @@ import pytest
 
 from rlprof.advise.report import complete_report
 from rlprof.advise.rules.straggler import straggler
+from rlprof.advise.rules.thread_oversubscription import thread_oversubscription
 from rlprof.advise.rules.vecenv_ipc import vecenv_ipc
 from rlprof.analyse.report import build_report
 from rlprof.model.recording import Process, Recording
@@ -150,3 +151,57 @@ def test_without_a_split_nothing_is_said() -> None:
 def test_a_step_that_is_all_waiting_for_one_leads_to_one_finding() -> None:
     findings = complete_report(recorded(50, 1800, 50, 50, step=2000, count=1000)).findings
     assert [finding.rule for finding in findings][:1] == ["straggler"]
+
+
+def with_threads(
+    recording: Recording, threads: tuple[int | None, ...], cores: int = 2, waited: float = 0.2
+) -> Recording:
+    """Each worker with so many threads at work, ready to run without a core for so many seconds."""
+    main = replace(recording.main, facts={**recording.main.facts, "cores_usable": cores})
+    workers = []
+    for process, count in zip(recording.processes[1:], threads, strict=True):
+        fact = {**process.facts["vector_worker"], "core_wait_ns": round(waited * 1e9)}
+        facts = {**process.facts, "vector_worker": fact, "core_use": {"threads_at_work": count}}
+        workers.append(replace(process, facts=facts))
+    return replace(recording, processes=(main, *workers))
+
+
+CROWD = recorded(300, 1800, 1800, 1800, step=2000)  # 0.4 s in steps
+
+
+def of_threads(recording: Recording) -> list[Finding]:
+    return list(thread_oversubscription(recording, build_report(recording)))
+
+
+def test_workers_with_threads_of_their_own_on_few_cores_are_found() -> None:
+    (finding,) = of_threads(with_threads(CROWD, (2, 2, 2, 2)))
+    assert finding.evidence["threads_per_core"] == 4.0
+    assert finding.evidence["core_wait_share"] == pytest.approx(0.5)
+    assert "OMP_NUM_THREADS" in finding.cure
+    assert not finding.changes_learning
+
+
+@pytest.mark.parametrize(
+    "recording",
+    [
+        pytest.param(with_threads(CROWD, (1, 1, 1, 1)), id="one thread each"),
+        pytest.param(with_threads(CROWD, (1, 1, 1, 8)), id="one of them only"),
+        pytest.param(with_threads(CROWD, (2, 2, 2, 2), cores=6), id="enough cores"),
+        pytest.param(with_threads(CROWD, (2, 2, 2, 2), waited=0.05), id="nobody waits"),
+        pytest.param(with_threads(CROWD, (2, 2, 2, None)), id="not known of all"),
+    ],
+)
+def test_threads_that_do_no_harm_are_left_in_peace(recording: Recording) -> None:
+    assert of_threads(recording) == []
+
+
+def test_the_bound_is_by_the_shortest_step_and_the_cores() -> None:
+    recording = with_threads(recorded(100, 1900, 1900, 1900, step=2000, count=500), (2, 2, 2, 2), waited=0.5)
+    (finding,) = of_threads(recording)
+    assert finding.gain.high == pytest.approx(1.5 / (1.5 - 500 * (2000 - 2 * 100) * 1e-6), rel=0.02)
+
+
+def test_what_crowded_workers_look_like_besides_is_not_said() -> None:
+    recording = with_threads(recorded(50, 1800, 50, 50, step=2000, count=1000), (2, 2, 2, 2), waited=1.0)
+    assert [finding.rule for finding in complete_report(recording).findings][:1] == ["thread-oversubscription"]
+    assert not {"straggler", "vecenv-ipc"} & {finding.rule for finding in complete_report(recording).findings}
