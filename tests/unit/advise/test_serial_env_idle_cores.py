@@ -61,6 +61,7 @@ def test_the_bound_is_by_what_can_run_at_once(run: RecordingBuilder, high: float
 def test_a_single_environment_has_to_become_several_which_changes_learning() -> None:
     (finding,) = findings(a_run(envs=1, calls=4000))
     assert finding.changes_learning
+    assert finding.severity == "info"
     assert finding.gain.high == pytest.approx(10 / (2 + 8 / 4))
 
 
