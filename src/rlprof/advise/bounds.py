@@ -8,8 +8,6 @@ from rlprof.model.report import Gain, Report, Severity
 
 #: Where nearly all of the time would go away the bound has no meaning beyond "large".
 LARGEST_RATIO: Final = 100.0
-#: What the probes call the span in which a library starts its workers.
-STARTING_WORKERS: Final = "start workers"
 CRITICAL: Final = 1.5
 WARNING: Final = 1.1
 #: A bound below this is not worth a line: runs of one program differ by as much.
@@ -20,16 +18,6 @@ def training_seconds(report: Report) -> float:
     """The wall clock of the main process without its start-up: what steps per second are counted over."""
     before = (report.ledger.startup_seconds or 0.0) + (report.ledger.setup_seconds or 0.0)
     return max(report.ledger.wall_seconds - before, 0.0)
-
-
-def starting_seconds(report: Report) -> float:
-    """Of the phase `other`, what the start of worker processes took, which is before training."""
-    main = report.run.processes[0]
-    return sum(
-        entry.total_seconds
-        for entry in report.operations
-        if entry.path == (STARTING_WORKERS,) and (entry.process, entry.thread) == (main.id, main.thread)
-    )
 
 
 def gain_if_free(report: Report, seconds: float) -> Gain:

@@ -22,7 +22,8 @@ class Culprit:
     file: str
     line: int  # the one with most time
     share: float
-    within: LibraryCall | None  # a library's function that takes at least half of the line's time
+    within: LibraryCall | None  # a library's function that takes most of the line, and enough to be named itself
+    within_share: float = 0.0
 
 
 @dataclass(slots=True)
@@ -44,8 +45,16 @@ def culprit_of(report: Report, parts: Collection[str]) -> Culprit | None:
     if largest.seconds < SMALLEST_SHARE * seconds:
         return None
     line = max(largest.lines, key=lambda entry: entry.seconds)
-    below = line.calling[0] if line.calling and line.calling[0].seconds >= line.seconds / 2 else None
-    return Culprit(line.function, line.file, line.line, largest.seconds / seconds, below)
+    below = _below(line, seconds)
+    within = below.seconds / seconds if below is not None else 0.0
+    return Culprit(line.function, line.file, line.line, largest.seconds / seconds, below, within)
+
+
+def _below(line: LineEntry, seconds: float) -> LibraryCall | None:
+    call = line.calling[0] if line.calling else None
+    if call is None or call.function.startswith("import ") or call.seconds < line.seconds / 2:
+        return None
+    return call if call.seconds >= SMALLEST_SHARE * seconds else None
 
 
 def _by_function(drilled: Collection[Drilldown]) -> dict[tuple[str, str], _Sum]:

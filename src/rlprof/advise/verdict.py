@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
-from rlprof.advise.bounds import LARGEST_RATIO, gain_if_free, starting_seconds, training_seconds
+from rlprof.advise.bounds import LARGEST_RATIO, gain_if_free, training_seconds
 from rlprof.advise.culprit import culprit_of
 from rlprof.advise.trust import SHORTEST_SECONDS
 from rlprof.model.clean import clean_text
-from rlprof.model.phases import OTHER, UNATTRIBUTED
+from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.report import Report, StepSplit
 from rlprof.model.units import format_duration, format_ratio
 
@@ -84,9 +84,7 @@ def _parts(report: Report) -> list[_Part]:
     """The categories and the unattributed time after start-up, the largest first."""
     phases: dict[str, dict[str, float]] = {}
     for entry in report.phases:
-        phases.setdefault(entry.category, {})[entry.phase] = entry.seconds
-    if OTHER in phases:
-        phases[OTHER][OTHER] = max(phases[OTHER].get(OTHER, 0.0) - starting_seconds(report), 0.0)
+        phases.setdefault(entry.category, {})[entry.phase] = entry.seconds - (entry.setup_seconds or 0.0)
     free = max(report.ledger.unattributed_seconds - (report.ledger.startup_seconds or 0.0), 0.0)
     phases[UNATTRIBUTED] = {UNATTRIBUTED: free}
     moved, workers = _simulated(report)
@@ -145,11 +143,14 @@ def _culprit(report: Report, part: _Part) -> str:
     found = culprit_of(report, part.phases)
     if found is None:
         return ""
-    much = "most of it" if found.share >= 0.5 else f"{found.share:.0%} of it"
     place = f"{_file(found.file)}:{found.line}"
-    if found.within is not None and not found.within.function.startswith("import "):
-        return f", {much} in `{clean_text(found.within.function, 60)}`, called at {place}"
-    return f", {much} in `{clean_text(found.function, 60)}` at {place}"
+    if found.within is not None:
+        return f", {_much(found.within_share)} in `{clean_text(found.within.function, 60)}`, called at {place}"
+    return f", {_much(found.share)} in `{clean_text(found.function, 60)}` at {place}"
+
+
+def _much(share: float) -> str:
+    return "most of it" if share >= 0.5 else f"{share:.0%} of it"
 
 
 def _nothing(report: Report, parts: list[_Part], training: float, when: str) -> str:

@@ -8,6 +8,7 @@ an iteration tells the moment, else as the rest of the run is divided into unatt
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,12 +27,12 @@ _BEFORE_TRAINING: Final = frozenset({"side work", "transfer"})
 class Startup:
     """How much of the root's time in each slice was start-up, from 0 to 1, and how much that is in all.
 
-    `in_spans_ns` is what passed in spans in the slices before that in which training began.
+    `in_spans_ns` is what passed in spans, by phase, in the slices before that in which training began.
     """
 
     share: FloatColumn
     nanoseconds: float
-    in_spans_ns: float = 0.0
+    in_spans_ns: Mapping[str, float]
 
 
 def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
@@ -46,9 +47,9 @@ def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
     if root[first] > 0:
         share[first] = min(max(_before(account, slices, first) / root[first], 0.0), 1.0)
     inside = float((share * root).sum())
-    spans = (own[:first].sum() for part, own in slices.own_ns.items() if part not in (ROOT, UNATTRIBUTED))
+    spans = {part: float(own[:first].sum()) for part, own in slices.own_ns.items() if part not in (ROOT, UNATTRIBUTED)}
     free = min(inside + _before_the_lane(account, slices), max(unattributed_ns(account), 0.0))
-    return Startup(share, free, float(sum(spans)))
+    return Startup(share, free, spans)
 
 
 def _working(slices: LaneSlices) -> FloatColumn:

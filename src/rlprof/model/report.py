@@ -88,6 +88,7 @@ class PhaseEntry:
     share: float  # of the wall clock, 0 to 1
     calls: int
     seconds_per_env_step: float | None
+    setup_seconds: float | None = None  # before training began
 
 
 @dataclass(frozen=True, slots=True)
