@@ -44,6 +44,15 @@ def test_it_points_to_the_line_that_steps_and_not_to_the_one_that_computes() -> 
     assert finding.gain.high == pytest.approx(10 / (2 + 8 / 4))
 
 
+def test_cores_that_others_keep_busy_make_it_a_matter_of_information() -> None:
+    use = {"at_ns": 10_000_000_000, "cpu_seconds": 10.0, "core_wait_ns": 0}
+    (taken,) = findings(a_run(core_use={**use, "machine_busy_seconds": 36.0}))
+    (free,) = findings(a_run(core_use={**use, "machine_busy_seconds": 34.0}))
+    assert (taken.severity, free.severity) == ("info", "critical")
+    assert "Others kept 2.60 cores busy" in taken.cure
+    assert "Others" not in free.cure
+
+
 @pytest.mark.parametrize(
     ("run", "high"),
     [

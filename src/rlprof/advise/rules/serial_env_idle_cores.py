@@ -21,6 +21,8 @@ CHEAPEST_STEP_SECONDS: Final = 1e-3
 FEWEST_ENV_STEPS: Final = 100
 #: The run leaves at least so much of its cores unused.
 LEAST_IDLE: Final = 0.25
+#: What nobody used; with less of it, processes are no faster at the time.
+LEAST_IDLE_CORES: Final = 0.5
 #: A main thread that is on a core, or ready for one, for less of the time waits for something else in its steps.
 COMPUTING: Final = 0.7
 
@@ -50,8 +52,10 @@ def serial_env_idle_cores(recording: Recording, report: Report) -> Iterator[Find
     severity = severity_of(gain)
     if severity is None:
         return
-    if stepping.envs == 1:
-        severity = "info"  # a program with one environment is not sick: more of them change what is learned
+    # A program with one environment is not sick: more of them change what is learned. And where others kept the cores
+    # busy, processes would only have waited for them.
+    if stepping.envs == 1 or _taken(use):
+        severity = "info"
     caller = step_caller_of(recording.main)
     yield Finding(
         rule=RULE,
@@ -68,6 +72,11 @@ def serial_env_idle_cores(recording: Recording, report: Report) -> Iterator[Find
         changes_learning=stepping.envs == 1,
         verify=run_again(report.run.command),
     )
+
+
+def _taken(use: CoreUse) -> bool:
+    """Whether somebody else had the cores that this run left unused."""
+    return use.others is not None and use.cores - use.own - use.others < LEAST_IDLE_CORES
 
 
 def _stepping(recording: Recording, report: Report, use: CoreUse) -> _Stepping | None:
@@ -129,8 +138,10 @@ def _cure(stepping: _Stepping, use: CoreUse) -> str:
         "SubprocVecEnv in place of DummyVecEnv (make_vec_env(..., vec_env_cls=SubprocVecEnv)), with the start of the "
         'program under `if __name__ == "__main__":`'
     )
+    taken = f". Others kept {three_digits(use.others or 0.0)} cores busy during this run: it pays once they are free"
     if stepping.envs > 1:
-        return f"{processes}; about {use.cores:g} workers, several environments in each where there are more"
+        several = f"{processes}; about {use.cores:g} workers, several environments in each where there are more"
+        return several + (taken if _taken(use) else "")
     return (
         f"collect from {use.cores:g} environments at once and {processes}. More environments per update change what "
         "is learned: shorten each one's rollout to keep the batch as it is"
