@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Final
 
-from rlprof.advise.bounds import training_seconds
+from rlprof.advise.bounds import most_saved, training_seconds
 from rlprof.advise.rule import Rule
 from rlprof.analyse.core_use import core_use_of
 from rlprof.model.recording import Recording
@@ -76,7 +76,7 @@ def _reason(
         if doubt.code in sensitive:
             return doubt.message, doubt.remedy
     error = report.ledger.overhead_error_seconds
-    saved = training * (1.0 - 1.0 / max(finding.gain.high, 1.0))
+    saved = most_saved(report, finding.gain)
     if saved < TIMES_ERROR * error:
         own = (
             f"rlprof's own cost is known to {format_duration(error)} only, and the cure saves {format_duration(saved)}"

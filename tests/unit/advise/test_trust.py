@@ -99,10 +99,9 @@ def test_a_quota_that_held_the_run_up_is_said(quota: float | None, throttled: fl
     assert ("cpu-throttled" in codes(steady(facts={**facts, "cpu_quota": quota}))) is doubted
 
 
-def half_unattributed(seconds: float, charged_ns: int = 0) -> Recording:
+def half_unattributed(seconds: float) -> Recording:
     half = seconds / 2
-    builder = a_recording(seconds=seconds)
-    builder.spans(iteration(span("env.step", self_seconds=half, charged_ns=charged_ns), self_seconds=half))
+    builder = a_recording(seconds=seconds).spans(iteration(span("env.step", self_seconds=half), self_seconds=half))
     return builder.sample("iteration", 90, MINE).build()
 
 
@@ -129,8 +128,10 @@ def test_a_doubt_that_a_rule_is_sensitive_to_holds_its_finding_back() -> None:
 
 
 def test_a_gain_that_is_smaller_than_the_error_of_rlprofs_own_cost_is_held_back() -> None:
-    (message,) = held(half_unattributed(30.0, charged_ns=31_000_000_000))
-    assert "rlprof's own cost" in message
+    builder = a_recording(seconds=30.0)
+    builder.spans(iteration(span("env.step", self_seconds=26.0, charged_ns=11_000_000_000), self_seconds=4.0))
+    (message,) = held(builder.sample("iteration", 90, MINE).build())
+    assert "rlprof's own cost is known to 5.50 s only" in message
 
 
 def a_short_run_with_a_straggler() -> Recording:

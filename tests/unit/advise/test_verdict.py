@@ -144,5 +144,5 @@ def test_names_that_would_steer_a_terminal_are_harmless_in_it() -> None:
 def test_the_example_of_a_healthy_run_reads_well() -> None:
     assert complete_report(ppo_recording()).verdict == (
         "Nothing stands out: 41% of the time after start-up is in the environment, 34% in learning and 16% in the "
-        "policy. At most 1.69x if the largest were free."
+        "policy. At most 1.70x if the largest were free."
     )
