@@ -16,7 +16,8 @@ SMALLEST: Final = 1.03
 
 def training_seconds(report: Report) -> float:
     """The wall clock of the main process without its start-up: what steps per second are counted over."""
-    return max(report.ledger.wall_seconds - (report.ledger.startup_seconds or 0.0), 0.0)
+    before = (report.ledger.startup_seconds or 0.0) + (report.ledger.setup_seconds or 0.0)
+    return max(report.ledger.wall_seconds - before, 0.0)
 
 
 def gain_if_free(report: Report, seconds: float) -> Gain:
@@ -26,9 +27,20 @@ def gain_if_free(report: Report, seconds: float) -> Gain:
 
 def gain_of_saving(report: Report, least: float, most: float) -> Gain:
     """If a cure saves between `least` and `most` seconds of the main thread's time."""
-    training = training_seconds(report)
-    low, high = (_ratio(training, seconds) for seconds in (least, most))
+    bare = _without_overhead(report, training_seconds(report))
+    low, high = (_ratio(bare, seconds) for seconds in (least, most))
     return Gain(sps_ratio=high, low=low, high=high)
+
+
+def most_saved(report: Report, gain: Gain) -> float:
+    """The seconds of the main thread's time that a bound stands for."""
+    return _without_overhead(report, training_seconds(report)) * (1.0 - 1.0 / max(gain.high, 1.0))
+
+
+def _without_overhead(report: Report, training: float) -> float:
+    """rlprof's own cost is nothing that the program would have without it; it is spread over the run evenly."""
+    wall = report.ledger.wall_seconds
+    return training * (1.0 - min(report.ledger.overhead_seconds / wall, 1.0)) if wall > 0 else training
 
 
 def _ratio(training: float, saved: float) -> float:

@@ -21,23 +21,39 @@ from rlprof.advise.rules.phase_change import phase_change
 from rlprof.advise.rules.recompile import recompile
 from rlprof.advise.rules.render_cost import render_cost
 from rlprof.advise.rules.reset_cost import reset_cost
+from rlprof.advise.rules.serial_env_idle_cores import serial_env_idle_cores
+from rlprof.advise.rules.straggler import straggler
 from rlprof.advise.rules.sync_in_loop import sync_in_loop
 from rlprof.advise.rules.teacher_cost import teacher_cost
+from rlprof.advise.rules.thread_oversubscription import thread_oversubscription
 from rlprof.advise.rules.tiny_minibatch import tiny_minibatch
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.advise.rules.unbatched_inference import unbatched_inference
 from rlprof.advise.rules.update_ratio import update_ratio
+from rlprof.advise.rules.vecenv_ipc import vecenv_ipc
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
 #: The more special a rule is the further up: of two that point to one line, the first is kept.
 RULES: Final[tuple[Rule, ...]] = (
+    # Compilers and devices
     Rule("recompile", recompile),
     Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"})),
     Rule("device-idle", device_idle),
+    # Workers and the machine
+    Rule(
+        "thread-oversubscription",
+        thread_oversubscription,
+        victims=frozenset({"straggler", "vecenv-ipc"}),
+    ),
+    Rule("straggler", straggler),
+    Rule("vecenv-ipc", vecenv_ipc),
+    Rule("serial-env-idle-cores", serial_env_idle_cores),
+    # The course of the run
     Rule("cost-grows", cost_grows, victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"})),
     Rule("memory-growth", memory_growth),
     Rule("phase-change", phase_change),
+    # One training loop
     Rule("render-cost", render_cost),
     Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
     Rule("advantage-loop", advantage_loop),
@@ -53,6 +69,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
     Rule("update-ratio", update_ratio),
     Rule("distribution-validation", distribution_validation),
+    # What has no name yet
     Rule("unattributed-high", unattributed_high),
 )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from rlprof.advise.engine import advise
+from rlprof.advise.engine import RULES, advise
+from rlprof.advise.trust import doubts_about, hold_back
+from rlprof.advise.verdict import verdict_of
 from rlprof.analyse.report import build_report
 from rlprof.model.recording import Recording
 from rlprof.model.report import Report
@@ -13,4 +15,7 @@ from rlprof.model.report import Report
 def complete_report(recording: Recording) -> Report:
     """Everything rlprof can say about one recording."""
     report = build_report(recording)
-    return dataclasses.replace(report, findings=advise(recording, report))
+    doubts = doubts_about(recording, report)
+    findings, held = hold_back(advise(recording, report), doubts, report, RULES)
+    warnings = (*report.warnings, *doubts, *held)
+    return dataclasses.replace(report, findings=findings, warnings=warnings, verdict=verdict_of(report))

@@ -15,9 +15,11 @@ Judge = Callable[[Recording, Report], Iterable[Finding]]
 class Rule:
     """`victims` are rules whose findings say no more where this one speaks: what they see is what it causes.
 
-    A finding whose evidence names `phases` makes victims only of those that name one of them, too.
+    A finding whose evidence names `phases` makes victims only of those that name one of them, too. `doubted_by` are
+    codes of doubts (see advise.trust) that hold the rule's findings back.
     """
 
     name: str
     judge: Judge
     victims: frozenset[str] = frozenset()
+    doubted_by: frozenset[str] = frozenset()

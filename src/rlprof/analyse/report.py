@@ -64,7 +64,17 @@ def build_report(recording: Recording) -> Report:
 def _with_startup(entry: ProcessEntry, startup: Startup | None) -> ProcessEntry:
     if startup is None:
         return entry
-    return replace(entry, ledger=replace(entry.ledger, startup_seconds=startup.nanoseconds / NS_PER_SECOND))
+    # Slices hold the cost of single spans, too: a phase has no more time before training than it has.
+    phases = tuple(
+        replace(phase, setup_seconds=min(startup.in_spans_ns.get(phase.phase, 0.0) / NS_PER_SECOND, phase.seconds))
+        for phase in entry.phases
+    )
+    ledger = replace(
+        entry.ledger,
+        startup_seconds=startup.nanoseconds / NS_PER_SECOND,
+        setup_seconds=sum(phase.setup_seconds or 0.0 for phase in phases),
+    )
+    return replace(entry, ledger=ledger, phases=phases)
 
 
 def _slow_iterations(recording: Recording, accounts: tuple[Account, ...]) -> tuple[SlowestIteration, ...]:

@@ -1,13 +1,14 @@
 """Start-up: the unattributed time before training began. Modules are loaded in it, environments and networks built.
 
 Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
-checkpoint and move their networks before that. Recordings hold slices of about half a second, so the slice in which it
-began is divided: exactly where the program's own mark of an iteration tells the moment, else in the proportion that the
-rest of the run has of unattributed time to time in spans.
+checkpoint and move their networks before that. Spans without a phase begin it only where no span has one. Recordings
+hold slices of about half a second, so the slice in which it began is divided: exactly where the program's own mark of
+an iteration tells the moment, else as the rest of the run is divided into unattributed time and time in spans.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from rlprof.analyse.ledger import Account, unattributed_ns
 from rlprof.analyse.slices import ROOT, LaneSlices
-from rlprof.model.phases import UNATTRIBUTED, category_of
+from rlprof.model.phases import OTHER, UNATTRIBUTED, category_of
 from rlprof.model.recording import FloatColumn
 
 #: Where a program may be before it trains.
@@ -24,10 +25,14 @@ _BEFORE_TRAINING: Final = frozenset({"side work", "transfer"})
 
 @dataclass(frozen=True, slots=True)
 class Startup:
-    """How much of the root's time in each slice was start-up, from 0 to 1, and how much that is in all."""
+    """How much of the root's time in each slice was start-up, from 0 to 1, and how much that is in all.
+
+    `in_spans_ns` is what passed in spans, by phase, in the slices before that in which training began.
+    """
 
     share: FloatColumn
     nanoseconds: float
+    in_spans_ns: Mapping[str, float]
 
 
 def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
@@ -42,16 +47,22 @@ def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
     if root[first] > 0:
         share[first] = min(max(_before(account, slices, first) / root[first], 0.0), 1.0)
     inside = float((share * root).sum())
-    return Startup(share, min(inside + _before_the_lane(account, slices), max(unattributed_ns(account), 0.0)))
+    spans = {part: float(own[:first].sum()) for part, own in slices.own_ns.items() if part not in (ROOT, UNATTRIBUTED)}
+    free = min(inside + _before_the_lane(account, slices), max(unattributed_ns(account), 0.0))
+    return Startup(share, free, spans)
 
 
 def _working(slices: LaneSlices) -> FloatColumn:
     """The time in spans that belong to training, by slice."""
     total = np.zeros(len(slices), np.float64)
+    other = np.zeros(len(slices), np.float64)
     for part, own in slices.own_ns.items():
-        if part not in (ROOT, UNATTRIBUTED) and category_of(part) not in _BEFORE_TRAINING:
+        if part == OTHER:
+            other += own
+        elif part not in (ROOT, UNATTRIBUTED) and category_of(part) not in _BEFORE_TRAINING:
             total += own
-    return total
+    # Spans without a phase tell nothing where others do: workers are started in one, before networks are built.
+    return total if total.any() else other
 
 
 def _before(account: Account, slices: LaneSlices, first: int) -> float:

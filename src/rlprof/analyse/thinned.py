@@ -47,7 +47,7 @@ def estimate_untimed(process: Process, tree: SpanTree, self_ns: Mapping[int, flo
             part = min(own[identity] / moved, 1.0)
             for child in below:
                 growth[child] = 1.0 + (ratio[child] - 1.0) * part
-            own[identity] -= moved * part
+            own[identity] = max(own[identity] - moved * part, 0.0)  # rounding must not leave less than nothing
         beneath[identity] += sum(beneath[child] for child in below)
     calls: dict[int, float] = {}
     times: dict[int, float] = {}

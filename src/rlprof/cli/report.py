@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from rlprof.advise.engine import RULES
 from rlprof.advise.report import complete_report
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption, RlprofError
@@ -21,6 +22,7 @@ Examples:
   rlprof report run.rlprof --json report.json --markdown report.md
   rlprof report run.rlprof --json - | jq .throughput.sps
   rlprof report run.rlprof --text - | less
+  rlprof report run.rlprof --why unattributed-high
 
 A run that was killed, or is still going, is read from its directory of parts in the same way."""
 
@@ -32,7 +34,10 @@ OUTPUT = click.Path(dir_okay=False, allow_dash=True)
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the report as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--text", "text_file", metavar="FILE", type=OUTPUT, help="Write it as plain text, in full; - is stdout.")
-def report(recording: str, json_file: str | None, markdown_file: str | None, text_file: str | None) -> None:
+@click.option("--why", metavar="RULE", help="Print the evidence of this rule's findings in full, and nothing else.")
+def report(
+    recording: str, json_file: str | None, markdown_file: str | None, text_file: str | None, why: str | None
+) -> None:
     """Make a report from RECORDING, a .rlprof file or the directory of a run that did not end.
 
     Without an option it goes to the terminal. Every number is computed from the recording anew.
@@ -44,10 +49,14 @@ def report(recording: str, json_file: str | None, markdown_file: str | None, tex
     ]
     try:
         _refuse_own_input(recording, [file for file, _ in outputs])
+        if why is not None and outputs:
+            raise BadOption("--why prints to the terminal: leave out --json, --markdown and --text, which have it all")
         found = complete_report(open_recording(recording))
         for file, render in outputs:
             write_output(file, render(found))
-        if not outputs:
+        if why is not None:
+            _explain(found, why)
+        elif not outputs:
             _draw(found)
     except RlprofError as error:
         click.echo(f"rlprof: {clean_text(str(error), 1000)}", err=True)
@@ -78,6 +87,31 @@ def _draw(found: Report) -> None:
     from rlprof.render.terminal import render_terminal
 
     render_terminal(found, Console())
+
+
+def _explain(found: Report, rule: str) -> None:
+    from rich.console import Console
+
+    from rlprof.render.why import render_why
+
+    chosen = [finding for finding in found.findings if finding.rule == rule]
+    if not chosen:
+        raise BadOption(_no_finding(found, rule))
+    for number, finding in enumerate(chosen):
+        if number:
+            click.echo()
+        render_why(finding, Console())
+
+
+def _no_finding(found: Report, rule: str) -> str:
+    if rule not in {known.name for known in RULES}:
+        return f"there is no rule {rule}: `rlprof rules` lists them"
+    held = next((doubt for doubt in found.warnings if doubt.code == "held-back" and f"`{rule}`" in doubt.message), None)
+    if held is not None:
+        return f"{held.message}: {held.remedy}"
+    others = ", ".join(dict.fromkeys(finding.rule for finding in found.findings))
+    said = f"it has {others}" if others else "it has none at all"
+    return f"{rule} has no finding in this recording; {said}. `rlprof explain {rule}` says when it speaks"
 
 
 def _refuse_own_input(recording: str, files: list[str]) -> None:

@@ -20,8 +20,8 @@ Severity = Literal["critical", "warning", "info"]
 class Ledger:
     """Where the wall clock of one process went: attributed + unattributed + overhead = wall.
 
-    `startup_seconds` is the part of the unattributed time before training began; None where that is not known, and for
-    child processes.
+    `startup_seconds` is the part of the unattributed time before training began, `setup_seconds` that of the attributed
+    time: workers are started then, files read, garbage is collected. None where unknown, and for child processes.
     """
 
     wall_seconds: float
@@ -30,6 +30,7 @@ class Ledger:
     overhead_seconds: float
     overhead_error_seconds: float
     startup_seconds: float | None = None
+    setup_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class PhaseEntry:
     share: float  # of the wall clock, 0 to 1
     calls: int
     seconds_per_env_step: float | None
+    setup_seconds: float | None = None  # before training began
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,3 +322,4 @@ class Report:
     inferred: tuple[Inferred, ...] = ()
     drilldown: tuple[Drilldown, ...] | None = None  # of the main process; None where no stack was sampled
     workers: Workers | None = None
+    verdict: str | None = None  # what bounds the run, in a sentence or two

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import psutil
 
+from rlprof.record.core_use import core_use
 from rlprof.record.device import describe_device
 from rlprof.record.secrets import mask_variable
 from rlprof.recording.liveness import birth_mark
@@ -43,12 +44,13 @@ def machine_facts() -> dict[str, Any]:
         "birth": lambda: birth_mark(os.getpid()),
         "environment": _environment,
         "load_at_start": lambda: os.getloadavg()[0],
+        "core_use_at_start": core_use,
     }
     return {name: _answer(ask) for name, ask in asked.items()}
 
 
 def library_facts() -> dict[str, Any]:
-    """Versions of what the program has loaded by now; asked again later, because programs import as they go."""
+    """What changes as a program goes on: versions of what it has loaded by now, and what it has used of the cores."""
     facts: dict[str, Any] = {}
     for name in ("numpy", "torch", "gymnasium", "stable_baselines3", "torchrl", "tensordict", "ray"):
         version = _answer(partial(getattr, sys.modules.get(name), "__version__", None))
@@ -59,6 +61,7 @@ def library_facts() -> dict[str, Any]:
         facts["torch_threads"] = _answer(lambda: int(torch.get_num_threads()))
         facts["torch_interop_threads"] = _answer(lambda: int(torch.get_num_interop_threads()))
     facts["gpu"] = _answer(describe_device)
+    facts["core_use"] = _answer(core_use)
     return facts
 
 

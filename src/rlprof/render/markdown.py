@@ -257,6 +257,12 @@ def _operations(report: Report) -> Iterator[str]:
         yield ""
 
 
+def _verdict(report: Report) -> Iterator[str]:
+    if report.verdict:
+        yield f"**{escape(report.verdict, 1000)}**"
+        yield ""
+
+
 def _findings(report: Report) -> Iterator[str]:
     if report.findings:
         yield "### Findings"
@@ -267,11 +273,14 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _finding(finding: Finding) -> Iterator[str]:
-    yield f"- **{finding.severity}: {escape(finding.title)}** (at most {format_ratio(finding.gain.high)} faster)"
+    yield f"- **{finding.severity}: {escape(finding.title)}**"
     for place in finding.where:
         yield f"  - {code(f'{place.file}:{place.line}')} {code(place.function)}"
-    yield f"  - cure: {escape(finding.cure, 1000)}"
+    yield f"  - gain: at most {format_ratio(finding.gain.high)}"
+    yield f"  - cure: {escape(finding.cure, 1500)}"
+    yield f"  - learning: {'changed by the cure' if finding.changes_learning else 'not changed by the cure'}"
     yield f"  - verify: {code(finding.verify)}"
+    yield f"  - rule: {code(finding.rule)}"
 
 
 def _slow_iterations(report: Report) -> Iterator[str]:
@@ -346,6 +355,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _throughput, _regimes, _ledger, _vector_envs, _device, _unattributed_lines, _operations, _phase_lines,
-    _what_if, _findings, _slow_iterations, _processes, _inferred, _warnings, _foot,
+    _head, _verdict, _findings, _throughput, _regimes, _ledger, _vector_envs, _device, _unattributed_lines, _operations,
+    _phase_lines, _what_if, _slow_iterations, _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

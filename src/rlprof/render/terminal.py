@@ -15,6 +15,8 @@ Section = Callable[[Report, Canvas], Iterable[RenderableType]]
 
 SECTIONS: Final[tuple[Section, ...]] = (
     overview.head,
+    verdicts.verdict,
+    verdicts.findings,
     overview.throughput,
     regimes.regimes,
     overview.ledger,
@@ -29,7 +31,6 @@ SECTIONS: Final[tuple[Section, ...]] = (
     verdicts.slow_iterations,
     verdicts.processes,
     verdicts.memory,
-    verdicts.findings,
     verdicts.inferred,
     verdicts.losses,
     verdicts.warnings,

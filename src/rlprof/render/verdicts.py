@@ -1,4 +1,4 @@
-"""The lower part of the terminal report: what stands out, what to do, and what to doubt."""
+"""What the terminal report says in words: what bounds the run, what to do, what stands out, what to doubt."""
 
 from __future__ import annotations
 
@@ -154,27 +154,39 @@ def memory(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
     yield Text("Memory", style="bold").append("  " + " · ".join(parts), style="not bold")
 
 
+def verdict(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
+    """What bounds the run: the first thing to know."""
+    if report.verdict:
+        yield safe(report.verdict, "bold", limit=1000)
+
+
 def findings(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
-    """What to do, the largest possible gain first."""
-    if report.findings:
-        yield Group(title("Findings"), *(part for finding in report.findings for part in _finding(finding)))
+    """What to do, the largest possible gain first, a blank line between two."""
+    for index, finding in enumerate(report.findings):
+        heading = [title("Findings")] if index == 0 else []
+        yield Group(*heading, draw_finding(finding))
 
 
-def _finding(finding: Finding) -> Iterator[RenderableType]:
-    head = Text(finding.severity, style=_SEVERITY_STYLES[finding.severity]).append("  ")
-    head.append_text(safe(finding.title, "bold"))
-    yield head.append(f"  at most {format_ratio(finding.gain.high)} faster", style="not bold")
-    learning = "changes what is learned" if finding.changes_learning else "does not change what is learned"
+def draw_finding(finding: Finding) -> RenderableType:
+    """What is claimed, where, what it could bring, the cure, and how to see that it helped."""
+    head = Table.grid(padding=(0, 2, 0, 0))
+    head.add_column(no_wrap=True)
+    head.add_column(overflow="fold")
+    head.add_row(
+        Text(finding.severity, style=_SEVERITY_STYLES[finding.severity]), safe(finding.title, "bold", limit=400)
+    )
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style=QUIET, no_wrap=True)
     table.add_column(overflow="fold")
     for index, place in enumerate(finding.where):
         where = safe(f"{place.file}:{place.line}", "cyan", limit=300).append_text(safe(f"  {place.function}"))
         table.add_row("  where" if index == 0 else "", where)
-    table.add_row("  cure", safe(f"{finding.cure} ({learning})", limit=1000))
+    table.add_row("  gain", Text(f"at most {format_ratio(finding.gain.high)}", style="bold"))
+    table.add_row("  cure", safe(finding.cure, limit=1500))
+    table.add_row("  learning", Text("changed by the cure" if finding.changes_learning else "not changed by the cure"))
     table.add_row("  verify", safe(finding.verify, limit=500))
-    table.add_row("  rule", safe(finding.rule))
-    yield table
+    table.add_row("  rule", safe(finding.rule).append(f"  (evidence: --why {clean_text(finding.rule)})", style=QUIET))
+    return Group(head, table)
 
 
 def inferred(report: Report, canvas: Canvas) -> Iterator[RenderableType]:

@@ -29,6 +29,26 @@ def test_side_work_and_transfers_before_training_are_still_start_up() -> None:
     assert startup(builder) == pytest.approx(3.0)
 
 
+def test_spans_without_a_phase_do_not_begin_training_where_others_do() -> None:
+    builder = spans("start workers", "env.step", own=3.0)
+    builder.slice_of_time(0, 3, {"start workers": 3.0}).slice_of_time(3, 4, {"": 1.0})
+    assert startup(builder.slice_of_time(4, 10, {"": 3.0, "env.step": 3.0})) == pytest.approx(1.0)
+
+
+def test_spans_without_a_phase_begin_training_where_there_are_no_others() -> None:
+    builder = spans("walk", own=3.0).slice_of_time(0, 2, {"": 2.0}).slice_of_time(2, 5, {"walk": 3.0})
+    assert startup(builder.slice_of_time(5, 10, {"": 5.0})) == pytest.approx(2.0)
+
+
+def test_time_in_spans_before_training_is_known_by_phase() -> None:
+    builder = spans("start workers", "log", "env.step")
+    builder.slice_of_time(0, 2, {"": 1.0, "start workers": 1.0}).slice_of_time(2, 4, {"": 1.5, "log": 0.5})
+    builder.slice_of_time(4, 10, {"": 4.5, "log": 0.5, "env.step": 1.0})
+    report = build_report(builder.build())
+    assert {phase.phase: phase.setup_seconds for phase in report.phases} == {"other": 1.0, "log": 0.5, "env.step": 0.0}
+    assert report.ledger.setup_seconds == pytest.approx(1.5)
+
+
 def test_the_slice_in_which_training_begins_is_divided_as_the_rest_of_the_run_is() -> None:
     builder = spans("env.step", own=4.0).slice_of_time(0, 1, {"": 1.0})
     builder.slice_of_time(1, 2, {"": 0.8, "env.step": 0.2})

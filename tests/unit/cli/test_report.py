@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from rlprof.cli import report as command
 from rlprof.model.errors import NewerRecording
 from rlprof.model.recording import Recording
-from support.examples import ppo_recording
+from support.examples import busy_recording, ppo_recording
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +101,26 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
 
 def test_help_shows_examples() -> None:
     assert "rlprof report run.rlprof --json -" in run("--help").output
+
+
+def test_why_prints_the_evidence_of_one_rule_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "open_recording", lambda path: busy_recording())
+    result = run("run.rlprof", "--why", "unattributed-high")
+    assert result.exit_code == 0
+    assert "Evidence" in result.output
+    assert "Where the time went" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--why", "unattributed-high"), "unattributed-high has no finding in this recording; it has none at all"),
+        (("--why", "no-such"), "there is no rule no-such: `rlprof rules` lists them"),
+        (("--why", "unattributed-high", "--json", "-"), "--why prints to the terminal"),
+    ],
+)
+def test_why_without_an_answer_is_one_clear_line(words: tuple[str, ...], said: str) -> None:
+    result = run("run.rlprof", *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,82 @@
+"""What this process has used of the machine's cores so far, and what all processes together have.
+
+Noted at the start and again now and then: the difference is the run's. Nothing here may fail.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from rlprof.record.core_wait import core_wait_ns
+
+_TASKS: Final = Path("/proc/self/task")
+#: More threads than this are not looked at one by one: each is a file to read.
+MOST_THREADS: Final = 128
+#: A thread that ran for at least this part of what the busiest one ran takes part in the work.
+AT_WORK: Final = 0.1
+#: Columns of /proc/stat in which a core does something for somebody: user, nice, system, irq, softirq, steal.
+_BUSY_COLUMNS: Final = (1, 2, 3, 6, 7, 8)
+#: Where control groups count how long a quota held their processes up, and what one unit of it is in seconds.
+_THROTTLED: Final = (
+    ("/sys/fs/cgroup/cpu.stat", "throttled_usec", 1e-6),
+    ("/sys/fs/cgroup/cpu/cpu.stat", "throttled_time", 1e-9),
+)
+
+
+def core_use() -> dict[str, Any]:
+    """Since each of them began: the process, its main thread, the machine. What the system will not say is None."""
+    run_ns = _runs_of_threads()
+    return {
+        "at_ns": time.monotonic_ns(),
+        "cpu_seconds": _attempt(time.process_time),
+        "core_wait_ns": core_wait_ns(),
+        "machine_busy_seconds": _attempt(_machine_busy_seconds),
+        "throttled_seconds": _throttled_seconds(),
+        "threads": len(run_ns) or None,
+        "threads_at_work": sum(ran >= AT_WORK * max(run_ns) for ran in run_ns) if any(run_ns) else None,
+    }
+
+
+def _attempt(ask: Any) -> Any:
+    try:
+        return ask()
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+
+
+def _runs_of_threads() -> list[int]:
+    """How long each living thread of the process was on a core, as the kernel counts it."""
+    runs = []
+    try:
+        for task in sorted(os.listdir(_TASKS))[:MOST_THREADS]:
+            ran = _attempt(lambda task=task: int((_TASKS / task / "schedstat").read_bytes().split()[0]))
+            if ran is not None:
+                runs.append(ran)
+    except OSError:
+        pass
+    return runs
+
+
+def _machine_busy_seconds() -> float:
+    """Over the cores that this process may use, whoever kept them busy."""
+    usable = {f"cpu{core}" for core in os.sched_getaffinity(0)}
+    ticks = 0
+    for line in Path("/proc/stat").read_text(encoding="ascii").splitlines():
+        fields = line.split()
+        if fields and fields[0] in usable:
+            ticks += sum(int(fields[column]) for column in _BUSY_COLUMNS)
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _throttled_seconds() -> float | None:
+    for file, name, unit in _THROTTLED:
+        try:
+            for line in Path(file).read_text(encoding="ascii").splitlines():
+                if line.startswith(f"{name} "):
+                    return int(line.split()[1]) * unit
+        except (OSError, ValueError, IndexError):
+            continue
+    return None

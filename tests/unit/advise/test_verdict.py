@@ -1,0 +1,148 @@
+"""The verdict says what bounds a run in a sentence or two, over the time after start-up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from rlprof.advise.report import complete_report
+from rlprof.advise.verdict import verdict_of
+from rlprof.model.report import Report, StepSplit
+from support.examples import HOSTILE, ppo_recording
+from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span
+from support.vector_envs import vector_recording
+
+DRAW = FrameSpec("draw_board", "/home/ann/project/board.py", 118)
+OTHER_DRAW = FrameSpec("draw_board", "/home/ann/project/board.py", 121)
+MAIN = FrameSpec("main", "/home/ann/project/train.py", 80)
+CARTPOLE = FrameSpec("CartPoleEnv.step", "/venv/lib/python3.11/site-packages/gymnasium/envs/cartpole.py", 187)
+
+
+def said(builder: RecordingBuilder) -> str:
+    verdict = complete_report(builder.build()).verdict
+    assert verdict is not None
+    return verdict
+
+
+def of_phases(**seconds: float) -> RecordingBuilder:
+    """Ten seconds; `env_step=7` is seven of them in env.step."""
+    spans = [span(name.replace("_", ".", 1), self_seconds=taken) for name, taken in seconds.items()]
+    return a_recording(seconds=10.0).spans(iteration(*spans))
+
+
+def test_the_function_with_most_of_the_environment_is_named_with_its_largest_line() -> None:
+    builder = of_phases(env_step=7.1, learn_loss=2.9)
+    builder.sample("env.step", 60, MAIN, DRAW).sample("env.step", 20, MAIN, OTHER_DRAW).sample("env.step", 20, MAIN)
+    assert said(builder) == (
+        "You are environment-bound: 71% of the time is in env.step, most of it in `draw_board` at board.py:118. "
+        "At most 3.45x if that were free."
+    )
+
+
+def test_a_librarys_function_is_named_with_the_line_that_calls_it() -> None:
+    builder = of_phases(env_step=7.0, learn_loss=3.0).sample("env.step", 50, MAIN, CARTPOLE)
+    assert "most of it in `CartPoleEnv.step`, called at train.py:80" in said(builder)
+
+
+def test_few_samples_name_nobody() -> None:
+    builder = of_phases(env_step=7.0, learn_loss=3.0).sample("env.step", 19, MAIN, DRAW)
+    assert "draw_board" not in said(builder)
+
+
+def test_start_up_does_not_count() -> None:
+    builder = a_recording(seconds=10.0).spans(span("env.step", self_seconds=3.0), span("learn.loss", self_seconds=1.0))
+    builder.slice_of_time(0.0, 6.0, {"": 6.0}).slice_of_time(6.0, 10.0, {"env.step": 3.0, "learn.loss": 1.0})
+    assert said(builder) == (
+        "You are environment-bound: 75% of the time after start-up is in env.step. At most 4.00x if that were free."
+    )
+
+
+@pytest.mark.parametrize(
+    ("phases", "words"),
+    [
+        ({"policy_forward": 8.0}, "policy-bound: 80% of the time is in policy.forward"),
+        ({"learn_loss": 3.0, "learn_backward": 5.0}, "learning-bound: 80% of the time is in learn.backward and learn"),
+        ({"buffer_sample": 6.0}, "buffer-bound"),
+        ({"transfer_sync": 6.0}, "transfer-bound"),
+        ({"env_wait": 6.0}, "communication-bound: 60% of the time is in env.wait"),
+        ({"log": 4.0, "evaluate": 3.0}, "bound by side work: 70% of the time is in log and evaluate"),
+        ({"advantage": 6.0}, "bound by the computation of advantages"),
+        ({"env_step": 4.2, "learn_loss": 2.0, "log": 2.0}, "environment-bound: 42%"),
+        ({"walk": 7.0}, "work of your own that belongs to no phase: 70% of the time is in other"),
+    ],
+)
+def test_each_category_has_its_word(phases: dict[str, float], words: str) -> None:
+    assert words in said(of_phases(**phases))
+
+
+def test_two_parts_that_are_nearly_equal_do_not_stand_out() -> None:
+    assert said(of_phases(env_step=4.4, learn_loss=4.0, log=1.0)) == (
+        "Nothing stands out: 44% of the time is in the environment and 40% in learning. "
+        "At most 1.79x if the largest were free."
+    )
+
+
+def test_time_in_no_span_is_said_to_have_no_name() -> None:
+    builder = of_phases(env_step=3.0).sample("iteration", 50, MAIN, DRAW)
+    assert said(builder) == (
+        "What bounds it has no name yet: 70% of the time is in no span, most of it in `draw_board` at board.py:118."
+    )
+
+
+def test_a_short_run_is_not_judged() -> None:
+    builder = a_recording(seconds=0.9).spans(span("env.step", self_seconds=0.8))
+    assert said(builder) == "Too short to tell what bounds it: 900 ms of training."
+
+
+def test_a_run_that_rlprof_disturbed_is_not_judged() -> None:
+    builder = a_recording(seconds=10.0).spans(span("env.step", self_seconds=9.0, charged_ns=3_000_000_000))
+    assert said(builder).startswith("Too disturbed to tell what bounds it: rlprof itself took 30% of the time")
+
+
+def test_a_recording_without_spans_has_no_verdict() -> None:
+    assert complete_report(a_recording(seconds=0.0).build()).verdict is None
+
+
+def waiting_for_workers(simulator: float, interprocess: float) -> Report:
+    """The example of two workers, with its ledger all in waiting and its split as given."""
+    report = complete_report(vector_recording())
+    assert report.workers is not None
+    entry = report.workers.vector_envs[0]
+    split = StepSplit(simulator, 0.0, 0.0, interprocess, None)
+    workers = replace(report.workers, vector_envs=(replace(entry, split=split),))
+    phases = tuple(
+        replace(phase, seconds=simulator + interprocess) for phase in report.phases if phase.phase == "env.wait"
+    )
+    ledger = replace(report.ledger, unattributed_seconds=10.0 - simulator - interprocess)
+    return replace(report, workers=workers, phases=phases, ledger=ledger)
+
+
+def test_waiting_for_simulators_is_the_environments_time() -> None:
+    assert verdict_of(waiting_for_workers(8.0, 1.0)) == (
+        "You are environment-bound: 80% of the time passes while the simulators of 2 workers run. "
+        "At most 5.00x if that were free."
+    )
+
+
+def test_waiting_while_no_simulator_runs_is_communication() -> None:
+    assert verdict_of(waiting_for_workers(1.0, 8.0)) == (
+        "You are communication-bound: 80% of the time is in env.wait. At most 5.00x if that were free."
+    )
+
+
+def test_a_run_that_is_nearly_all_one_thing_gets_no_made_up_bound() -> None:
+    assert said(of_phases(env_step=10.0)).endswith("Many times as fast if that were free.")
+
+
+def test_names_that_would_steer_a_terminal_are_harmless_in_it() -> None:
+    builder = of_phases(env_step=9.0).sample("env.step", 50, FrameSpec(HOSTILE, f"/home/{HOSTILE}.py", 3))
+    assert not re.search(r"[\x00-\x1f\u202e\ud800]", said(builder))
+
+
+def test_the_example_of_a_healthy_run_reads_well() -> None:
+    assert complete_report(ppo_recording()).verdict == (
+        "Nothing stands out: 41% of the time after start-up is in the environment, 34% in learning and 16% in the "
+        "policy. At most 1.70x if the largest were free."
+    )
