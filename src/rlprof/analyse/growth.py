@@ -20,7 +20,7 @@ from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Line, Power, best_powers, kendall_z, left_by_a_curve, left_by_a_step, sen_line
 from rlprof.model.phases import OTHER, UNATTRIBUTED
-from rlprof.model.recording import FloatColumn
+from rlprof.model.recording import FloatColumn, IntColumn
 
 FEWEST_STRETCHES: Final = 6
 #: By how much the last third must cost more than the first, and more than the second: still growing.
@@ -84,32 +84,30 @@ def growth_of(pace: Pace, part: str) -> Growth | None:
     if not all(bool((count > 0).all()) for count in counts):
         return None
     before = float(pace.steps[:since].sum())
-    x = before + np.cumsum(seen.steps) - seen.steps / 2
-    factor = min(_factor(seen.own_ns[part] / count, machine, x) for count in counts)
+    factor = min(_factor(seen.own_ns[part] / count, machine, seen.steps, before) for count in counts)
     if factor < SMALLEST_FACTOR * _longer_episodes(seen, part):
         return None
-    return _described(part, seen, x, factor, machine, since, before)
+    return _described(part, seen, factor, machine, since, before)
 
 
-def _described(
-    part: str, seen: Pace, x: FloatColumn, factor: float, machine: FloatColumn, since: int, before: float
-) -> Growth | None:
+def _described(part: str, seen: Pace, factor: float, machine: FloatColumn, since: int, before: float) -> Growth | None:
     per_step = seen.own_ns[part] / NS_PER_SECOND / seen.steps
     steady = per_step / machine
+    x = _so_far(seen.steps, before)
     line = sen_line(x, steady)
     if line is None or line.low <= 0:
         return None
     calls = seen.calls.get(part)
     per_call = None if calls is None else seen.own_ns[part] / NS_PER_SECOND / calls / machine
-    first, _, last = _thirds(steady)
+    first, _, last = _levels(steady, seen.steps)
     best, low, high = best_powers(x, steady)
     return Growth(
         part=part,
         factor=factor,
         first_per_step=first,
         last_per_step=last,
-        first_per_call=None if per_call is None else _thirds(per_call)[0],
-        last_per_call=None if per_call is None else _thirds(per_call)[2],
+        first_per_call=None if per_call is None else _levels(per_call, seen.steps)[0],
+        last_per_call=None if per_call is None else _levels(per_call, seen.steps)[2],
         line=line,
         power=best,
         exponent_low=low,
@@ -120,25 +118,42 @@ def _described(
     )
 
 
-def _thirds(y: FloatColumn) -> tuple[float, float, float]:
-    first, second, third = (float(np.median(piece)) for piece in np.array_split(y, 3))
+def thirds_of(steps: FloatColumn) -> tuple[IntColumn, IntColumn, IntColumn]:
+    """The stretches of the first, the second and the last third of all env steps; of the time where one has too few."""
+    middle = np.cumsum(steps) - steps / 2
+    edges = np.searchsorted(middle, np.array([1.0, 2.0]) / 3.0 * float(steps.sum()))
+    rows = np.split(np.arange(len(steps)), edges)
+    if min(len(piece) for piece in rows) < 2:
+        rows = np.array_split(np.arange(len(steps)), 3)
+    return rows[0], rows[1], rows[2]
+
+
+def _levels(y: FloatColumn, steps: FloatColumn) -> tuple[float, float, float]:
+    """What is typical of each third."""
+    first, second, third = (float(np.median(y[rows])) for rows in thirds_of(steps))
     return first, second, third
 
 
-def _factor(y: FloatColumn, machine: FloatColumn, x: FloatColumn) -> float:
+def _factor(y: FloatColumn, machine: FloatColumn, steps: FloatColumn, before: float) -> float:
     """How many times as much the last third costs as the first; 1 where the series does not grow to the end."""
     steady = y / machine
-    first, _, third = _thirds(steady)
-    if first <= 0 or kendall_z(steady) < LIKELY or not (_rises(y, x) or _rises(steady, x)):
+    first, _, third = _levels(steady, steps)
+    rises = _rises(y, steps, before) or _rises(steady, steps, before)
+    if first <= 0 or kendall_z(steady) < LIKELY or not rises:
         return 1.0
     return third / first
 
 
-def _rises(y: FloatColumn, x: FloatColumn) -> bool:
-    _, second, third = _thirds(y)
+def _rises(y: FloatColumn, steps: FloatColumn, before: float) -> bool:
+    _, second, third = _levels(y, steps)
     if third < STILL_GROWING * second or kendall_z(y) < SURE:
         return False
-    return left_by_a_curve(x, y) < left_by_a_step(y)
+    return left_by_a_curve(_so_far(steps, before), y) < left_by_a_step(y)
+
+
+def _so_far(steps: FloatColumn, before: float) -> FloatColumn:
+    """Env steps until the middle of each stretch."""
+    return np.asarray(before + np.cumsum(steps) - steps / 2, np.float64)
 
 
 def machine_pace(pace: Pace, part: str) -> FloatColumn:
@@ -182,6 +197,6 @@ def _longer_episodes(pace: Pace, part: str) -> float:
     """By how much episodes got longer, where that may explain what an environment takes; else 1."""
     if part == UNATTRIBUTED or not part.startswith("env.") or not pace.episodes.any():
         return 1.0
-    pieces = np.array_split(np.arange(len(pace)), 3)
+    pieces = thirds_of(pace.steps)
     lengths = [float(pace.steps[rows].sum() / max(pace.episodes[rows].sum(), 1.0)) for rows in pieces]
     return max(lengths[2] / lengths[0], 1.0) if lengths[0] > 0 else 1.0

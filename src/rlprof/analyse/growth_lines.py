@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlprof.analyse.growth import Growth
+from rlprof.analyse.growth import Growth, thirds_of
 from rlprof.analyse.ledger import NS_PER_SECOND, Account
 from rlprof.analyse.lines import interval
 from rlprof.analyse.pace import Pace, part_by_path
@@ -52,7 +52,7 @@ def grown_lines(account: Account, pace: Pace, growth: Growth) -> tuple[GrownLine
     mine = np.array([parts.get(path) == growth.part for path in table.path.tolist()], np.bool_)
     sights = Sights(table.frames)
     thirds = []
-    for rows in np.array_split(np.arange(len(seen)), 3):
+    for rows in thirds_of(seen.steps):
         inside = mine & (table.end_ns > seen.start_ns[rows[0]]) & (table.end_ns <= seen.end_ns[rows[-1]])
         by_spot, samples = _counted(sights, table.frame[inside], table.count[inside])
         time = float(seen.own_ns[growth.part][rows].sum()) / NS_PER_SECOND

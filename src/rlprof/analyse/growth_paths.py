@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rlprof.analyse.growth import Growth
+from rlprof.analyse.growth import Growth, thirds_of
 from rlprof.analyse.ledger import NS_PER_SECOND, Account
 from rlprof.analyse.pace import Pace, part_by_path
 from rlprof.analyse.tree import is_structure, names_of
@@ -31,10 +31,9 @@ def grown_path(account: Account, pace: Pace, growth: Growth) -> GrownPath | None
     """The operation that rose most; None where the part has none, or its calls were not timed one by one."""
     seen = pace.since(growth.since)
     names, parts = names_of(account.process, account.tree), part_by_path(account)
-    thirds = [
-        (int(seen.start_ns[rows[0]]), int(seen.end_ns[rows[-1]])) for rows in np.array_split(np.arange(len(seen)), 3)
-    ]
-    steps = [float(seen.steps[rows].sum()) for rows in np.array_split(np.arange(len(seen)), 3)]
+    pieces = thirds_of(seen.steps)
+    thirds = [(int(seen.start_ns[rows[0]]), int(seen.end_ns[rows[-1]])) for rows in pieces]
+    steps = [float(seen.steps[rows].sum()) for rows in pieces]
     found = []
     for identity in account.lane_paths:
         path, stats = account.process.paths[identity], account.process.stats.get(identity)

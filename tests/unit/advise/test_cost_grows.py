@@ -45,7 +45,7 @@ def test_the_gain_lies_between_the_first_level_and_free() -> None:
     free, even = 20.0 / (steps * 8e-4), 20.0 / (steps * 9e-4)
     assert finding.gain.low == 1.0
     assert finding.gain.sps_ratio == pytest.approx(even, rel=0.05)
-    assert free <= finding.gain.high <= 1.2 * free
+    assert free <= finding.gain.high <= 1.5 * free  # as it is in the last third
 
 
 def test_what_grows_in_no_span_is_no_finding_of_unattributed_time_besides() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from rlprof.advise.bounds import severity_of
 from rlprof.advise.verify import run_again
 from rlprof.analyse.course import course_of
-from rlprof.analyse.growth import Growth, growing_parts
+from rlprof.analyse.growth import Growth, growing_parts, thirds_of
 from rlprof.analyse.growth_lines import GrownLine, grown_lines
 from rlprof.analyse.growth_paths import GrownPath, grown_path
 from rlprof.analyse.ledger import NS_PER_SECOND
@@ -67,7 +67,7 @@ def _named(lines: tuple[GrownLine, ...]) -> list[GrownLine]:
 
 
 def _gain(pace: Pace, growth: Growth, lines: list[GrownLine]) -> Gain:
-    """At most what the growing lines took at all; likely what they took beyond their first level.
+    """At most what the growing lines took, at the pace of the end; likely what they took beyond their first level.
 
     The whole is the time that was looked at, without start-up and without rlprof's own cost: the program that a cure
     makes faster does not pay it.
@@ -76,7 +76,10 @@ def _gain(pace: Pace, growth: Growth, lines: list[GrownLine]) -> Gain:
     own, total = seen.own_ns[growth.part], np.sum(list(seen.own_ns.values()), axis=0)
     whole = float(total.sum()) / NS_PER_SECOND
     highest = sum(line.high_seconds for line in lines) * share_spread(own, total)[1]
-    most = min(max(highest, growth.excess_seconds), whole)
+    last = thirds_of(seen.steps)[2]
+    at_the_end = sum(line.last_per_step for line in lines) * float(seen.steps[last].sum())
+    share = at_the_end / max(float(total[last].sum()) / NS_PER_SECOND, 1e-9)
+    most = min(max(highest, share * whole, growth.excess_seconds), whole)
     return Gain(sps_ratio=ratio_of(whole, growth.excess_seconds), low=1.0, high=ratio_of(whole, most))
 
 
