@@ -6,8 +6,8 @@ from collections import deque
 
 import numpy as np
 
-SIZE = 18
-STEPS = 9000
+SIZE = 22
+STEPS = 6000
 
 
 class Warehouse:
@@ -22,7 +22,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         return self._look()
 

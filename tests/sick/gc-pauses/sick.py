@@ -21,7 +21,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         return self._look()
 

@@ -20,7 +20,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         self.shelves = self._carve()
         return self._look()
