@@ -1,6 +1,7 @@
 """A robot learns its way through a warehouse and saves all it has seen."""
 
 import pickle
+import random
 import tempfile
 import time
 
@@ -21,7 +22,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         return self._look()
 
@@ -66,16 +67,16 @@ class Warehouse:
 
 
 def main() -> None:
-    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    env, values = Warehouse(1), {(row, column): [0.0] * 4 for row in range(SIZE) for column in range(SIZE)}
     memory: list[tuple[np.ndarray, int, float]] = []
     folder = tempfile.TemporaryDirectory()
     env.reset()
     started = time.perf_counter()
     for number in range(STEPS):
-        before = env.robot
-        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        known = values[env.robot]
+        action = known.index(max(known)) if random.random() > 0.2 else random.randrange(4)
         _, reward, done, _ = env.step(action)
-        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        known[action] += 0.1 * (reward + 0.98 * max(values[env.robot]) - known[action])
         memory.append((env.carts.copy(), action, reward))
         if number % 15000 == 14999:
             with open(f"{folder.name}/memory.pkl", "wb") as file:

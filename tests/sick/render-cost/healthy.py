@@ -1,5 +1,6 @@
 """A robot learns its way through a warehouse and is filmed."""
 
+import random
 import time
 
 import numpy as np
@@ -19,7 +20,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         return self._look()
 
@@ -66,7 +67,7 @@ class Warehouse:
         """A picture for people: 8 pixels to a cell, with a frame around each."""
         screen = np.full((8 * SIZE, 8 * SIZE, 3), 255, np.uint8)
         screen[np.kron(self.shelves, np.ones((8, 8), bool))] = (90, 60, 30)
-        for row, column in self.carts:
+        for row, column in self.carts[:8]:
             screen[8 * row + 2 : 8 * row + 6, 8 * column + 2 : 8 * column + 6] = (0, 0, 200)
         row, column = self.robot
         screen[8 * row : 8 * row + 8, 8 * column : 8 * column + 8] = (200, 0, 0)
@@ -76,15 +77,15 @@ class Warehouse:
 
 
 def main() -> None:
-    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    env, values = Warehouse(1), {(row, column): [0.0] * 4 for row in range(SIZE) for column in range(SIZE)}
     film: list[np.ndarray] = []
     env.reset()
     started = time.perf_counter()
     for number in range(STEPS):
-        before = env.robot
-        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        known = values[env.robot]
+        action = known.index(max(known)) if random.random() > 0.2 else random.randrange(4)
         _, reward, done, _ = env.step(action)
-        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        known[action] += 0.1 * (reward + 0.98 * max(values[env.robot]) - known[action])
         if number < 50:
             film.append(env.render())
         if done:

@@ -1,11 +1,12 @@
 """A robot learns its way through a warehouse that is built anew for each episode."""
 
+import random
 import time
 
 import numpy as np
 
 SIZE = 24
-STEPS = 12000
+STEPS = 20000
 
 
 class Warehouse:
@@ -19,7 +20,7 @@ class Warehouse:
 
     def reset(self) -> np.ndarray:
         self.robot = (1, 1)
-        self.carts = self.random.integers(0, SIZE, (40, 2))
+        self.carts = self.random.integers(0, SIZE, (120, 2))
         self.steps = 0
         self.shelves = self._carve()
         return self._look()
@@ -88,14 +89,14 @@ class Warehouse:
 
 
 def main() -> None:
-    env, values, random = Warehouse(1), np.zeros((SIZE, SIZE, 4)), np.random.default_rng(2)
+    env, values = Warehouse(1), {(row, column): [0.0] * 4 for row in range(SIZE) for column in range(SIZE)}
     env.reset()
     started = time.perf_counter()
     for _ in range(STEPS):
-        before = env.robot
-        action = int(values[before].argmax()) if random.random() > 0.2 else int(random.integers(4))
+        known = values[env.robot]
+        action = known.index(max(known)) if random.random() > 0.2 else random.randrange(4)
         _, reward, done, _ = env.step(action)
-        values[before][action] += 0.1 * (reward + 0.98 * values[env.robot].max() - values[before][action])
+        known[action] += 0.1 * (reward + 0.98 * max(values[env.robot]) - known[action])
         if done:
             env.reset()
     print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")

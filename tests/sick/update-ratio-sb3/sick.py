@@ -8,7 +8,7 @@ from stable_baselines3 import DQN
 
 def main() -> None:
     torch.set_num_threads(1)
-    steps = 1000
+    steps = 600
     model = DQN("MlpPolicy", "CartPole-v1", learning_starts=100, train_freq=1, gradient_steps=6, seed=1, device="cpu")
     started = time.perf_counter()
     model.learn(steps)  # CAUSE

@@ -21,6 +21,8 @@ ENV_STEP: Final = "env.step"
 FEWEST_SAMPLES: Final = 30
 #: What a line must hold of env.step, the low end of its interval, for a library's work that has a known cure.
 SMALLEST_LINE: Final = 0.25
+#: What such a call makes is freed on other lines, and drives other things out of the caches: so much of env.step.
+MADE_AND_FREED: Final = 0.1
 #: What a function must hold of it with its own lines, which take this much in each env step.
 SMALLEST_FUNCTION: Final = 0.5
 SMALLEST_STEP_SECONDS: Final = 100e-6
@@ -56,6 +58,7 @@ class _Spot:
     lines: list[LineEntry]
     what: str
     remedy: str
+    elsewhere: float  # seconds that it may cost on other lines
     known: bool  # whether there is evidence that it could be faster
 
 
@@ -67,7 +70,8 @@ def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
     spot = _library_call(part) or _loop(recording, report, part) or _single_line(part)
     if spot is None:
         return
-    seconds, least, most = together(part, spot.lines)
+    seconds, least, high = together(part, spot.lines)
+    most = min(high + spot.elsewhere, part.seconds)
     share = seconds / part.seconds
     yield from Claim(
         RULE,
@@ -97,7 +101,13 @@ def _library_call(part: Drilldown) -> _Spot | None:
             continue
         for pattern, remedy in _REMEDIES:
             if sum(call.seconds for call in line.calling if pattern.search(call.file)) > line.seconds / 2:
-                return _Spot([line], f"{line.calling[0].function}() at line {line.line}", remedy, True)
+                return _Spot(
+                    [line],
+                    f"{line.calling[0].function}() at line {line.line}",
+                    remedy,
+                    MADE_AND_FREED * part.seconds,
+                    True,
+                )
     return None
 
 
@@ -116,7 +126,7 @@ def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None
             and entry.get((file, function), 0.0) < ENTRY_SHARE
         ):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
-            return _Spot(whole, f"the loop in {function}", _LOOP, True)
+            return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, True)
     return None
 
 
@@ -138,7 +148,7 @@ def _single_line(part: Drilldown) -> _Spot | None:
         if line.seconds > ENTRY_SHARE * part.seconds:
             return None  # the environment consists of nothing else
         if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
-            return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, False)
+            return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, 0.0, False)
     return None
 
 
