@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from rlprof.analyse.ledger import Account
 from rlprof.analyse.places import Sights, Spot, is_ours, is_users
@@ -21,7 +22,7 @@ def name_of(frame: Frame) -> Name:
 
 def shares_of_functions(account: Account, part: str) -> dict[Name, float]:
     """Of the samples in a part, the share that each function was anywhere on the stack of."""
-    samples = account.process.samples
+    samples = account.samples
     counts: dict[Name, int] = {}
     total = 0
     for frame, count in _in_part(account, part):
@@ -50,7 +51,7 @@ def spots_below(account: Account, tops: Collection[tuple[str, ...]]) -> dict[Spo
     """The user's lines that ran in these operations or in what is inside of them, with the number of samples."""
     names = names_of(account.process, account.tree)
     inside = {number for number, path in names.items() if any(path[: len(top)] == top for top in tops)}
-    sights = Sights(account.process.samples.frames)
+    sights = Sights(account.samples.frames)
     counts: dict[Spot, int] = {}
     for leaf, count in _in_paths(account, inside.intersection(account.lane_paths)):
         sight = sights.at(leaf)
@@ -65,7 +66,7 @@ def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
 
 def _in_paths(account: Account, paths: Collection[int]) -> list[tuple[int, int]]:
     """The leaves of the stacks that were sampled in these paths, with the number of samples."""
-    samples = account.process.samples
+    samples = account.samples
     chosen: dict[int, int] = {}
     for path, frame, count in zip(samples.path.tolist(), samples.frame.tolist(), samples.count.tolist(), strict=True):
         if path in paths:
@@ -74,19 +75,38 @@ def _in_paths(account: Account, paths: Collection[int]) -> list[tuple[int, int]]
 
 
 def waist(account: Account, part: str, share: float = 0.9) -> Frame | None:
-    """The innermost line of the user's, outside of every library, that nearly all stacks of a part go through."""
-    frames = account.process.samples.frames
-    counts: dict[tuple[str, int], int] = {}
-    depths: dict[tuple[str, int], tuple[int, Frame]] = {}
+    """The innermost line of the user's, outside of every library, that nearly all stacks of a part go through.
+
+    Where they go through one function on several of its lines, the line of it that most of them go through.
+    """
+    frames = account.samples.frames
+    lines: dict[tuple[str, int], _Passed] = {}
+    functions: dict[Name, _Passed] = {}
     total = 0
     for leaf, count in _in_part(account, part):
         total += count
-        for depth, frame in enumerate(_users_outside(frames, leaf)):
-            place = (frame.file, frame.line)
-            counts[place] = counts.get(place, 0) + count
-            depths[place] = (depth, frame)
-    narrow = [depths[place] for place, count in counts.items() if count >= share * total]
-    return max(narrow, key=lambda found: found[0])[1] if narrow else None
+        users = _users_outside(frames, leaf)
+        for depth, frame in enumerate(users):
+            lines.setdefault((frame.file, frame.line), _Passed(depth, frame)).count += count
+        for depth, frame in {name_of(frame): (depth, frame) for depth, frame in enumerate(users)}.values():
+            functions.setdefault(name_of(frame), _Passed(depth, frame)).count += count
+    narrow = [passed for passed in lines.values() if passed.count >= share * total]
+    if narrow:
+        return max(narrow, key=lambda passed: passed.depth).frame
+    shared = [name for name, passed in functions.items() if passed.count >= share * total]
+    if not shared:
+        return None
+    inner = max(shared, key=lambda name: functions[name].depth)
+    return max((p for p in lines.values() if name_of(p.frame) == inner), key=lambda passed: passed.count).frame
+
+
+@dataclass(slots=True)
+class _Passed:
+    """A line or function that stacks go through, how deep it was, and how many of them."""
+
+    depth: int
+    frame: Frame
+    count: int = 0
 
 
 def _users_outside(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
@@ -102,7 +122,7 @@ def _users_outside(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
 
 def spots_with(account: Account, part: str, is_meant: Callable[[Frame], bool]) -> dict[Spot, int]:
     """The user's lines below which such a frame was running, with the number of samples."""
-    frames = account.process.samples.frames
+    frames = account.samples.frames
     sights = Sights(frames)
     counts: dict[Spot, int] = {}
     for leaf, count in _in_part(account, part):

@@ -57,12 +57,24 @@ def test_a_copy_that_a_line_of_step_makes_is_named() -> None:
     assert "correctness" in finding.cure
 
 
+def test_a_loop_in_step_itself_is_named_where_it_takes_long() -> None:
+    finding = loud(with_loop(stepping(steps=200_000), 60, 90, 50, rest=2))
+    assert finding is not None
+    assert finding.where[0].line == 61
+
+
+def test_a_loop_that_is_seen_on_two_lines_is_one() -> None:
+    finding = loud(with_loop(stepping(), 50, 120))
+    assert finding is not None
+    assert finding.where[0].line == 61
+
+
 @pytest.mark.parametrize(
     "builder",
     [
         pytest.param(with_loop(stepping(), 20, 25, 20, rest=100), id="evenly expensive"),
         pytest.param(with_loop(stepping(), 170, 5), id="two lines: a call, not a loop"),
-        pytest.param(with_loop(stepping(), 60, 90, 50, rest=2), id="the function is the whole environment"),
+        pytest.param(with_loop(stepping(steps=400_000), 60, 90, 50, rest=2), id="a short step is all one function"),
         pytest.param(with_loop(stepping(steps=10_000_000), 60, 90, 20), id="a few microseconds a step"),
         pytest.param(with_loop(stepping(step=1.0), 60, 90, 20), id="a small phase"),
         pytest.param(with_loop(stepping(), 6, 9, 5, rest=3), id="too few samples"),

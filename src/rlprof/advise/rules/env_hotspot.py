@@ -26,11 +26,15 @@ MADE_AND_FREED: Final = 0.1
 #: What a function must hold of it with its own lines, which take this much in each env step.
 SMALLEST_FUNCTION: Final = 0.5
 SMALLEST_STEP_SECONDS: Final = 100e-6
-#: A loop of Python is seen on several lines. One line alone may be a call of a simulator in C.
+#: A loop of Python is seen on several lines, though only on those that call or jump back: on three, or on two that both
+#: take a good part. One line alone may be a call of a simulator in C.
 FEWEST_LINES: Final = 3
 SMALLEST_IN_FUNCTION: Final = 0.02
-#: A function that nearly all stacks have in common is the environment's step itself.
+SMALLEST_OF_TWO: Final = 0.10
+#: A function that nearly all stacks have in common is the environment's step itself. All that an environment does may
+#: stand there: only a loop that takes this much of each env step is worth a word.
 ENTRY_SHARE: Final = 0.97
+SMALLEST_ENTRY_SECONDS: Final = 300e-6
 #: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
 SMALLEST_UNKNOWN: Final = 0.5
 
@@ -117,17 +121,22 @@ def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None
         file, function = lines[0].file, lines[0].function
         seconds, least, _ = together(part, lines)
         per_step = _per_step(report, seconds)
-        loop = [line for line in lines if line.seconds >= SMALLEST_IN_FUNCTION * seconds and line.samples > 1]
+        is_entry = entry.get((file, function), 0.0) >= ENTRY_SHARE
         if (
             least >= SMALLEST_FUNCTION * part.seconds
             and per_step is not None
-            and per_step >= SMALLEST_STEP_SECONDS
-            and len(loop) >= FEWEST_LINES
-            and entry.get((file, function), 0.0) < ENTRY_SHARE
+            and per_step >= (SMALLEST_ENTRY_SECONDS if is_entry else SMALLEST_STEP_SECONDS)
+            and _is_loop(lines, seconds)
         ):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
             return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, True)
     return None
+
+
+def _is_loop(lines: list[LineEntry], seconds: float) -> bool:
+    parts = sorted((line.seconds / seconds for line in lines if line.samples > 1), reverse=True)
+    several = sum(part >= SMALLEST_IN_FUNCTION for part in parts) >= FEWEST_LINES
+    return several or (len(parts) > 1 and parts[1] >= SMALLEST_OF_TWO)
 
 
 def _functions(part: Drilldown) -> list[list[LineEntry]]:
