@@ -16,7 +16,6 @@ from rlprof.analyse.course import Course
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.segments import change_points
-from rlprof.analyse.slices import LaneSlices
 from rlprof.analyse.startup import Startup
 from rlprof.analyse.throughput import ENV_STEPS, counter_total, run_end_ns
 from rlprof.model.recording import Recording
@@ -46,7 +45,7 @@ class Stretch:
 def regimes_of(recording: Recording, course: Course) -> tuple[Regime, ...]:
     """The regimes in the order of time; one steady one where nothing is known to have changed, none without steps."""
     zero = recording.main.start_ns
-    begin = _training_began(course.slices, course.startup) if len(course.slices) else zero
+    begin = _training_began(zero, course.startup)
     windows = course.windows
     regimes = _after_start_up(stretches_of(windows), zero, begin) if windows is not None else _single(recording, begin)
     if regimes and begin > zero:
@@ -89,12 +88,9 @@ def stretches_of(pace: Pace) -> tuple[Stretch, ...]:
     )
 
 
-def _training_began(slices: LaneSlices, startup: Startup | None) -> int:
-    if startup is None:
-        return int(slices.start_ns[0])
-    first = int(np.argmax(startup.share < 1.0))
-    start, end = int(slices.start_ns[first]), int(slices.end_ns[first])
-    return start + round(float(startup.share[first]) * (end - start))
+def _training_began(zero: int, startup: Startup | None) -> int:
+    """Start-up is what a run begins with, so that it ends as long after the beginning as it took."""
+    return zero + round(startup.nanoseconds) if startup is not None else zero
 
 
 def _labels(found: tuple[Stretch, ...]) -> list[str]:
