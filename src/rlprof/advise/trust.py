@@ -77,7 +77,7 @@ def _reason(
             return doubt.message, doubt.remedy
     error = report.ledger.overhead_error_seconds
     saved = most_saved(report, finding.gain)
-    if saved < TIMES_ERROR * error:
+    if 0 < saved < TIMES_ERROR * error:  # what saves no time, but memory, is not judged by time
         own = (
             f"rlprof's own cost is known to {format_duration(error)} only, and the cure saves {format_duration(saved)}"
         )

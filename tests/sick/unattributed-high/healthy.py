@@ -14,7 +14,7 @@ def step(state: int) -> int:
 
 
 def main() -> None:
-    state, steps = 1, 1600
+    state, steps = 1, 4000
     started = time.perf_counter()
     for number in range(steps):
         if number % 50 == 0:

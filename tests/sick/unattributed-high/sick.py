@@ -21,7 +21,7 @@ def statistics(history: list[int]) -> float:
 
 
 def main() -> None:
-    state, history, steps = 1, [0] * 8000, 1600
+    state, history, steps = 1, [0] * 8000, 4000
     started = time.perf_counter()
     for number in range(steps):
         if number % 50 == 0:

@@ -35,6 +35,9 @@ SMALLEST_OF_TWO: Final = 0.10
 #: stand there: only a loop that takes this much of each env step is worth a word.
 ENTRY_SHARE: Final = 0.97
 SMALLEST_ENTRY_SECONDS: Final = 300e-6
+#: A function that does all there is to do in a step is the simulator. Of many environments, running them side by side
+#: is the surer cure: then it is worth a word only.
+WHOLE_STEP: Final = 0.95
 #: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
 SMALLEST_UNKNOWN: Final = 0.5
 
