@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "watch": "look at a run that goes on",
     "compare": "is B faster than A, where, and can we tell at all",
     "check": "end with 1 where a run is proven to be slower than a baseline",
+    "project": "how long the full run will take, and why",
     "import": "make a recording from a torch trace, ML-Agents timers or cProfile",
     "export": "write a recording for Perfetto, speedscope, TensorBoard, pandas",
     "rules": "list what findings come from",
@@ -28,7 +29,11 @@ COMMANDS: Final = {
 }
 
 #: Commands whose name no module can have, or another module has.
-_ELSEWHERE: Final = {"import": ("importing", "import_"), "watch": ("live", "watch")}
+_ELSEWHERE: Final = {
+    "import": ("importing", "import_"),
+    "watch": ("live", "watch"),
+    "project": ("projecting", "project_"),
+}
 
 
 class _Commands(click.Group):

@@ -74,8 +74,8 @@ class Warehouse:
             ways = [  # CAUSE
                 (row + down, column + right)  # CAUSE
                 for down, right in ((0, 2), (2, 0), (0, -2), (-2, 0))  # CAUSE
-                if 0 < row + down < SIZE - 1
-                and 0 < column + right < SIZE - 1
+                if 0 < row + down < SIZE - 1  # CAUSE
+                and 0 < column + right < SIZE - 1  # CAUSE
                 and walls[row + down, column + right]  # CAUSE
             ]
             if not ways:

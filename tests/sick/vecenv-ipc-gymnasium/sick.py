@@ -18,7 +18,7 @@ def rollout(envs, weights, rng, observations, horizon):
         chosen = (rng.random(len(right)) < right).astype(np.int64)
         states.append(observations)
         actions.append(chosen)
-        observations, reward, terminated, truncated, _ = envs.step(chosen)
+        observations, reward, terminated, truncated, _ = envs.step(chosen)  # CAUSE
         rewards.append(reward)
         dones.append(terminated | truncated)
     return observations, np.stack(states), np.stack(actions), np.stack(rewards), np.stack(dones)

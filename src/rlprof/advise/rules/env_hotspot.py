@@ -37,7 +37,7 @@ ENTRY_SHARE: Final = 0.97
 SMALLEST_ENTRY_SECONDS: Final = 300e-6
 #: A function that does all there is to do in a step is the simulator. Of many environments, running them side by side
 #: is the surer cure: then it is worth a word only.
-WHOLE_STEP: Final = 0.95
+WHOLE_STEP: Final = 0.85
 #: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
 SMALLEST_UNKNOWN: Final = 0.5
 

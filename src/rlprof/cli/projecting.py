@@ -1,0 +1,61 @@
+"""`rlprof project`: how long the full run will take, from how each part of it has grown so far."""
+
+from __future__ import annotations
+
+import click
+
+from rlprof.analyse.course import course_of
+from rlprof.analyse.growth import growing_parts
+from rlprof.analyse.projection import Projection, in_words, project, project_episodes
+from rlprof.analyse.throughput import ENV_STEPS, counter_total
+from rlprof.model.clean import clean_text
+from rlprof.model.errors import BadOption
+from rlprof.model.units import format_count, format_duration
+from rlprof.recording import open_recording
+
+EPILOG = """\b
+Examples:
+  rlprof project run.rlprof --episodes 5000
+  rlprof project run.rlprof --steps 10000000
+  rlprof project run.rlprof --times 20"""
+
+
+@click.command("project", epilog=EPILOG, short_help="How long will the full run take?")
+@click.argument("recording", type=click.Path())
+@click.option("--episodes", type=click.FloatRange(min=0, min_open=True), help="A run of so many episodes.")
+@click.option("--steps", type=click.FloatRange(min=0, min_open=True), help="A run of so many env steps.")
+@click.option("--times", type=click.FloatRange(min=0, min_open=True), help="A run so many times as long, in env steps.")
+def project_(recording: str, episodes: float | None, steps: float | None, times: float | None) -> None:
+    """How long would a longer run of the recorded program take?
+
+    Parts whose cost grows go on growing as they have grown so far; everything else is taken in proportion. Start-up is
+    left out. The interval is that of the fitted growth: what has not begun to grow yet is not in it.
+    """
+    if sum(option is not None for option in (episodes, steps, times)) != 1:
+        raise BadOption("say how long a run: one of --episodes, --steps and --times")
+    found_recording = open_recording(recording)
+    pace = course_of(found_recording).pace
+    if pace is None or not float(pace.steps.sum()):
+        raise BadOption(f"{clean_text(recording)} counts too few env steps over time to project from: record longer")
+    growths = growing_parts(pace)
+    seen = float(pace.steps.sum())  # the first and last moments of a run are in no stretch
+    done = counter_total(found_recording, ENV_STEPS) or seen
+    found: Projection | None
+    if episodes is not None:
+        found, what = project_episodes(pace, growths, episodes), f"{format_count(episodes)} episodes"
+        if found is None:
+            raise BadOption("no episodes were counted: project by --steps or --times")
+    else:
+        wanted = steps if steps is not None else done * (times or 1.0)
+        found, what = project(pace, growths, wanted / seen), f"{format_count(wanted)} env steps"
+    click.echo(in_words(found, what))
+    if found.because:
+        click.echo(
+            f"between {format_duration(found.low)} and {format_duration(found.high)}, as far as the growth is known"
+        )
+    else:
+        click.echo("nothing was seen to grow: in proportion to the recorded run")
+    if found.times * seen > 100 * done:
+        click.echo(
+            f"{found.times * seen / done:.0f} times the recorded run: record a longer one for a surer answer", err=True
+        )
