@@ -109,7 +109,8 @@ def share_spread(own: FloatColumn, total: FloatColumn) -> tuple[float, float]:
     parts, wholes = (np.array([column[rows].sum() for rows in stretches]) for column in (own, total))
     even = np.full(len(stretches), 1 / len(stretches))
     drawn = np.random.default_rng(SEED).multinomial(len(stretches), even, DRAWS)
-    shares = (drawn @ parts) / (drawn @ wholes)
+    # Not `@`: a fork while another thread is inside a matrix product would hang the child.
+    shares = (drawn * parts).sum(axis=1) / (drawn * wholes).sum(axis=1)
     low, high = np.quantile(shares, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)) * wholes.sum() / parts.sum()
     return float(low), float(high)
 

@@ -7,9 +7,11 @@ import click
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import growing_parts
 from rlprof.analyse.projection import Projection, in_words, project, project_episodes
-from rlprof.analyse.throughput import ENV_STEPS, counter_total
+from rlprof.analyse.report import build_report
+from rlprof.analyse.throughput import ENV_STEPS, EPISODES, counter_total
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption
+from rlprof.model.recording import Recording
 from rlprof.model.units import format_count, format_duration
 from rlprof.recording import open_recording
 
@@ -33,13 +35,16 @@ def project_(recording: str, episodes: float | None, steps: float | None, times:
     """
     if sum(option is not None for option in (episodes, steps, times)) != 1:
         raise BadOption("say how long a run: one of --episodes, --steps and --times")
-    found_recording = open_recording(recording)
-    pace = course_of(found_recording).pace
+    opened = open_recording(recording)
+    done = counter_total(opened, ENV_STEPS)
+    if not done:
+        raise BadOption(f"{clean_text(recording)} counts no env steps to project from")
+    pace = course_of(opened).pace
     if pace is None or not float(pace.steps.sum()):
-        raise BadOption(f"{clean_text(recording)} counts too few env steps over time to project from: record longer")
-    growths = growing_parts(pace)
+        _in_proportion(opened, done, episodes, steps, times)
+        return
     seen = float(pace.steps.sum())  # the first and last moments of a run are in no stretch
-    done = counter_total(found_recording, ENV_STEPS) or seen
+    growths = growing_parts(pace)
     found: Projection | None
     if episodes is not None:
         found, what = project_episodes(pace, growths, episodes), f"{format_count(episodes)} episodes"
@@ -59,3 +64,20 @@ def project_(recording: str, episodes: float | None, steps: float | None, times:
         click.echo(
             f"{found.times * seen / done:.0f} times the recorded run: record a longer one for a surer answer", err=True
         )
+
+
+def _in_proportion(
+    opened: Recording, done: float, episodes: float | None, steps: float | None, times: float | None
+) -> None:
+    """A run that is too short to see anything grow."""
+    ledger = build_report(opened).ledger
+    seconds = max(ledger.wall_seconds - (ledger.startup_seconds or 0.0), 0.0)
+    if episodes is not None:
+        played = counter_total(opened, EPISODES)
+        if not played:
+            raise BadOption("no episodes were counted: project by --steps or --times")
+        click.echo(f"{format_count(episodes)} episodes: {format_duration(seconds * episodes / played)}")
+    else:
+        wanted = steps if steps is not None else done * (times or 1.0)
+        click.echo(f"{format_count(wanted)} env steps: {format_duration(seconds * wanted / done)}")
+    click.echo("in proportion: the recorded run is too short to see whether anything grows")
