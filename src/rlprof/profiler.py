@@ -174,8 +174,10 @@ class Profiler:
     def report(self) -> ReportView:
         """The full report of what was recorded up to now."""
         from rlprof.advise.report import complete_report
+        from rlprof.record.session import no_fork_meanwhile
 
-        return ReportView(complete_report(self._recording()))
+        with no_fork_meanwhile():
+            return ReportView(complete_report(self._recording()))
 
     def summary(self) -> str:
         """A short table of what was recorded up to now."""

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import sys
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,15 @@ _sqlite_locks: SqliteLocks | None = None
 
 def current_session() -> Session | None:
     return _current
+
+
+def no_fork_meanwhile() -> AbstractContextManager[Any]:
+    """Held by a thread of the program's that reads its own recording: a fork waits for it.
+
+    SQLite is called with the interpreter lock held. Whoever waits there for one of the locks that a fork holds would
+    keep the forking thread from ever letting go of them.
+    """
+    return _fork_gate
 
 
 def begin(session: Session) -> None:
