@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
+from rlprof.analyse.ledger import NS_PER_SECOND, open_account
 from rlprof.analyse.slices import lane_slices
+from rlprof.analyse.tree import names_of
 from rlprof.model.recording import Recording
 
 ENV_STEPS = "env_steps"
@@ -35,7 +36,7 @@ def path_rows(recording: Recording) -> Iterator[PathRow]:
     for process in recording.processes:
         account = open_account(process)
         threads = {thread.id: thread.name for thread in process.threads}
-        names = {path: " / ".join(_names(account, path)) for path in account.tree.order}
+        names = {path: " / ".join(chain) for path, chain in names_of(process, account.tree).items()}
         table = process.windows
         columns = (table.start_ns, table.end_ns, table.path, table.count, table.total_ns, table.self_ns)
         for start, end, path, count, total, own in zip(*(column.tolist() for column in columns), strict=True):
@@ -45,16 +46,6 @@ def path_rows(recording: Recording) -> Iterator[PathRow]:
                     threads.get(process.paths[path].thread, ""), names[path], account.phases[path], count,
                     total / NS_PER_SECOND, own / NS_PER_SECOND,
                 )  # fmt: skip
-
-
-def _names(account: Account, path: int) -> list[str]:
-    names: list[str] = []
-    step: int | None = path
-    while step is not None:
-        if account.process.paths[step].name:
-            names.append(account.process.paths[step].name)
-        step = account.tree.parent[step]
-    return names[::-1]
 
 
 class Moment(NamedTuple):

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from rlprof.cli.report import replace_whole
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption
 from rlprof.model.recording import Recording
@@ -77,19 +78,7 @@ def _write(found: Recording, form: str, target: str) -> None:
         for piece in _TEXTS[form](found):
             click.echo(piece, nl=False)
     else:
-        _replace(Path(os.path.realpath(target)), _TEXTS[form](found))
-
-
-def _replace(target: Path, pieces: Iterator[str]) -> None:
-    """Write a whole file or none."""
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(draft, "x", encoding="utf-8", newline="") as stream:
-            stream.writelines(pieces)
-        os.replace(draft, target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+        replace_whole(Path(os.path.realpath(target)), _TEXTS[form](found))
 
 
 def _chrome(found: Recording) -> Iterator[str]:

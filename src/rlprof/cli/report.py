@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -130,16 +131,17 @@ def write_output(file: str, text: str) -> None:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             target.write_text(text, encoding="utf-8")  # a pipe or a device cannot be replaced
         else:
-            _replace(target, text)
+            replace_whole(target, [text])
     except OSError as error:
         raise BadOption(f"cannot write {file}: {error.strerror or error}") from error
 
 
-def _replace(target: Path, text: str) -> None:
+def replace_whole(target: Path, pieces: Iterable[str]) -> None:
+    """Write a file in pieces. Whatever ends it early, Ctrl-C too, leaves no half of one behind."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(draft, "x", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+            stream.writelines(pieces)
         os.replace(draft, target)
     except BaseException:
         draft.unlink(missing_ok=True)

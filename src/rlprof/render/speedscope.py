@@ -15,7 +15,8 @@ import numpy as np
 
 from rlprof import _version
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
-from rlprof.analyse.tree import is_root
+from rlprof.analyse.stacks import callers
+from rlprof.analyse.tree import names_of
 from rlprof.model.clean import clean_text
 from rlprof.model.recording import Recording
 
@@ -66,10 +67,11 @@ def speedscope_profile(recording: Recording) -> str:
 def _profiles(account: Account, frames: _Frames, *, alone: bool) -> Iterator[dict[str, Any]]:
     process = account.process
     lane = account.lane.id if account.lane is not None else None
+    names = names_of(process, account.tree)
     for thread in sorted(process.threads, key=lambda thread: thread.id != lane):
         stacks, weights = [], []
         for path in (path for path in account.tree.order if process.paths[path].thread == thread.id):
-            for stack, seconds in _stacks(account, path, frames):
+            for stack, seconds in _stacks(account, path, [frames.number(name) for name in names[path]], frames):
                 stacks.append(stack)
                 weights.append(seconds)
         if weights:
@@ -80,11 +82,10 @@ def _profiles(account: Account, frames: _Frames, *, alone: bool) -> Iterator[dic
             }  # fmt: skip
 
 
-def _stacks(account: Account, path: int, frames: _Frames) -> Iterator[tuple[list[int], float]]:
+def _stacks(account: Account, path: int, spans: list[int], frames: _Frames) -> Iterator[tuple[list[int], float]]:
     seconds = account.self_ns[path] / NS_PER_SECOND
     if seconds <= 0:
         return
-    spans = _chain(account, path, frames)
     samples = account.samples
     rows = np.flatnonzero(samples.path == path)
     taken = int(samples.count[rows].sum())
@@ -96,27 +97,7 @@ def _stacks(account: Account, path: int, frames: _Frames) -> Iterator[tuple[list
         yield spans + code or [frames.number(UNSAMPLED_ROOT)], seconds * int(samples.count[row]) / taken
 
 
-def _chain(account: Account, path: int, frames: _Frames) -> list[int]:
-    """The spans from the outermost to this one. A thread's root is no span."""
-    chain: list[int] = []
-    step: int | None = path
-    while step is not None:
-        found = account.process.paths[step]
-        if not is_root(found):
-            chain.append(frames.number(found.name))
-        step = account.tree.parent[step]
-    return chain[::-1]
-
-
 def _code(account: Account, leaf: int, frames: _Frames) -> list[int]:
-    chain: list[int] = []
-    seen: set[int] = set()  # a damaged file could hold a circle
-    identity: int | None = leaf
-    while identity is not None and identity not in seen:
-        seen.add(identity)
-        frame = account.samples.frames.get(identity)
-        if frame is None:
-            break
-        chain.append(frames.number(frame.function, frame.file, frame.line))
-        identity = frame.parent
-    return chain[::-1]
+    """The functions on a sampled stack, the outermost first."""
+    stack = callers(account.samples.frames, leaf)
+    return [frames.number(frame.function, frame.file, frame.line) for frame in reversed(stack)]

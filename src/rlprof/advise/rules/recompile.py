@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from rlprof.advise.bounds import gain_if_free, severity_of
-from rlprof.advise.verify import run_again
+from rlprof.advise.findings import Claim, Saving
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Place, Report
 from rlprof.model.units import format_count, format_duration
@@ -48,13 +47,8 @@ def recompile(recording: Recording, report: Report) -> Iterator[Finding]:
         return
     again.sort(key=lambda compiled: -compiled.seconds_again)
     seconds, times = sum(each.seconds_again for each in again), sum(each.again for each in again)
-    gain = gain_if_free(report, seconds)
-    severity = severity_of(gain)
-    if severity is None:
-        return
-    yield Finding(
+    yield from Claim(
         rule=RULE,
-        severity=severity,
         title=f"{format_count(times)} compiles of functions that were compiled before, {format_duration(seconds)}",
         evidence={
             "phases": sorted({phase for each in again for phase in each.phases}),
@@ -64,17 +58,15 @@ def recompile(recording: Recording, report: Report) -> Iterator[Finding]:
                 {"name": each.name, "compiles": each.compiles, "seconds": each.seconds} for each in again[:10]
             ],
         },
+        saving=Saving(0.0, seconds),
         where=tuple(place for place in map(_place, again) if place is not None),
-        gain=gain,
         cure=(
             "keep shapes and Python values the same from call to call: pad the last minibatch or drop it "
             "(`drop_last=True`), pass numbers that change as tensors, or say which size varies "
             "(`torch._dynamo.mark_dynamic(tensor, 0)`, `torch.compile(f, dynamic=True)`). "
             "`TORCH_LOGS=recompiles` names the guard that failed"
         ),
-        changes_learning=False,
-        verify=run_again(report.run.command),
-    )
+    ).findings(report)
 
 
 def _by_function(report: Report) -> Iterable[_Compiled]:
