@@ -38,21 +38,22 @@ from rlprof.model.report import Finding, Report
 RULES: Final[tuple[Rule, ...]] = (
     # Compilers and devices
     Rule("recompile", recompile),
-    Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"})),
-    Rule("device-idle", device_idle),
+    Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"}), relieves=False),
+    Rule("device-idle", device_idle, relieves=False),
     # Workers and the machine
     Rule(
         "thread-oversubscription",
         thread_oversubscription,
         victims=frozenset({"straggler", "vecenv-ipc"}),
+        relieves=False,
     ),
-    Rule("straggler", straggler),
-    Rule("vecenv-ipc", vecenv_ipc),
-    Rule("serial-env-idle-cores", serial_env_idle_cores),
+    Rule("straggler", straggler, relieves=False),
+    Rule("vecenv-ipc", vecenv_ipc, relieves=False),
+    Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
     # The course of the run
     Rule("cost-grows", cost_grows, victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"})),
-    Rule("memory-growth", memory_growth),
-    Rule("phase-change", phase_change),
+    Rule("memory-growth", memory_growth, relieves=False),
+    Rule("phase-change", phase_change, relieves=False),
     # One training loop
     Rule("render-cost", render_cost),
     Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from rlprof.advise.engine import RULES, advise
+from rlprof.advise.relief import with_relief
 from rlprof.advise.trust import doubts_about, hold_back
 from rlprof.advise.verdict import verdict_of
 from rlprof.analyse.report import build_report
@@ -17,5 +18,6 @@ def complete_report(recording: Recording) -> Report:
     report = build_report(recording)
     doubts = doubts_about(recording, report)
     findings, held = hold_back(advise(recording, report), doubts, report, RULES)
+    findings = with_relief(findings, frozenset(rule.name for rule in RULES if rule.relieves))
     warnings = (*report.warnings, *doubts, *held)
     return dataclasses.replace(report, findings=findings, warnings=warnings, verdict=verdict_of(report))

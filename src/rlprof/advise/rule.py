@@ -16,10 +16,12 @@ class Rule:
     """`victims` are rules whose findings say no more where this one speaks: what they see is what it causes.
 
     A finding whose evidence names `phases` makes victims only of those that name one of them, too. `doubted_by` are
-    codes of doubts (see advise.trust) that hold the rule's findings back.
+    codes of doubts (see advise.trust) that hold the rule's findings back. `relieves` says that the cure takes work from
+    the main thread, which leaves its caches to the rest (see advise.relief); not so where it takes a wait away.
     """
 
     name: str
     judge: Judge
     victims: frozenset[str] = frozenset()
     doubted_by: frozenset[str] = frozenset()
+    relieves: bool = True

@@ -183,6 +183,8 @@ class Drilldown:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
+    """What a cure can bring, end to end: `sps_ratio` if all else stays as it is (Amdahl), `high` whatever happens."""
+
     sps_ratio: float
     low: float
     high: float

@@ -15,10 +15,10 @@ from rlprof.model.units import (
     format_megabytes,
     format_percent,
     format_rate,
-    format_ratio,
     three_digits,
 )
 from rlprof.render.bars import bar
+from rlprof.render.bound import bound_of
 from rlprof.render.code_lines import (
     TOP_LINES,
     TOP_PHASES,
@@ -276,7 +276,7 @@ def _finding(finding: Finding) -> Iterator[str]:
     yield f"- **{finding.severity}: {escape(finding.title)}**"
     for place in finding.where:
         yield f"  - {code(f'{place.file}:{place.line}')} {code(place.function)}"
-    yield f"  - gain: at most {format_ratio(finding.gain.high)}"
+    yield f"  - gain: {bound_of(finding.gain)}"
     yield f"  - cure: {escape(finding.cure, 1500)}"
     yield f"  - learning: {'changed by the cure' if finding.changes_learning else 'not changed by the cure'}"
     yield f"  - verify: {code(finding.verify)}"

@@ -18,9 +18,9 @@ from rlprof.model.units import (
     format_duration,
     format_megabytes,
     format_percent,
-    format_ratio,
     three_digits,
 )
+from rlprof.render.bound import bound_of
 from rlprof.render.canvas import QUIET, Canvas, cut, first_that_fit, flow, grid, safe, title, widest
 from rlprof.render.iterations import comparable, stands_out
 
@@ -181,7 +181,7 @@ def draw_finding(finding: Finding) -> RenderableType:
     for index, place in enumerate(finding.where):
         where = safe(f"{place.file}:{place.line}", "cyan", limit=300).append_text(safe(f"  {place.function}"))
         table.add_row("  where" if index == 0 else "", where)
-    table.add_row("  gain", Text(f"at most {format_ratio(finding.gain.high)}", style="bold"))
+    table.add_row("  gain", Text(bound_of(finding.gain), style="bold"))
     table.add_row("  cure", safe(finding.cure, limit=1500))
     table.add_row("  learning", Text("changed by the cure" if finding.changes_learning else "not changed by the cure"))
     table.add_row("  verify", safe(finding.verify, limit=500))

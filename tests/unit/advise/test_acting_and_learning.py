@@ -26,7 +26,7 @@ def test_a_forward_for_each_environment_is_named_by_the_line_that_asks() -> None
     assert finding is not None
     assert finding.where[0].line == 25
     assert finding.evidence["forwards_per_step"] == pytest.approx(16)
-    assert finding.gain.high == pytest.approx(100 / (100 - 50 * 15 / 16))
+    assert finding.gain.sps_ratio == pytest.approx(100 / (100 - 50 * 15 / 16))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_many_updates_are_named_and_change_what_is_learned() -> None:
     assert finding.changes_learning
     assert finding.severity == "critical"
     assert finding.where[0].line == 77
-    assert finding.gain.high == pytest.approx(100 / (100 - 90 * (1 - 0.25 / 8)))
+    assert finding.gain.sps_ratio == pytest.approx(100 / (100 - 90 * (1 - 0.25 / 8)))
 
 
 def test_what_algorithms_do_by_default_is_only_information() -> None:
@@ -102,7 +102,7 @@ def test_advantages_that_take_long_are_named_by_their_line() -> None:
     finding = found(advantages(30.0).sample("advantage", 60, train(5), train(50, "gae")), "advantage-loop")
     assert finding is not None
     assert finding.where[0].line == 50
-    assert finding.gain.high == pytest.approx(100 / 70)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 70)
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_what_lists_cost_is_bounded_by_the_calls_that_were_timed() -> None:
     finding = found(builder.sample("collecting", 9, train(30)), "list-to-tensor")
     assert finding is not None
     assert [place.line for place in finding.where] == [30, 31]
-    assert finding.gain.high == pytest.approx(100 / 80)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 80)
 
 
 def test_lists_that_cost_little_are_left_in_peace() -> None:

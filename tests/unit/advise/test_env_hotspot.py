@@ -44,7 +44,7 @@ def test_the_bound_is_the_spots_high_end_and_not_the_whole_phase() -> None:
     assert finding is not None
     seconds = 80.0 * 170 / 200
     assert finding.evidence["spot_seconds"] == pytest.approx(seconds)
-    assert 100 / (100 - seconds) < finding.gain.high < 100 / (100 - 80.0)
+    assert 100 / (100 - seconds) < finding.gain.sps_ratio < 100 / (100 - 80.0)
 
 
 def test_a_copy_that_a_line_of_step_makes_is_named() -> None:

@@ -32,7 +32,7 @@ def test_frames_that_are_drawn_beside_the_steps_are_named_by_the_line_that_asks(
     assert finding is not None
     assert [place.line for place in finding.where] == [9, 70, 71]
     assert finding.evidence["frames_per_env_step"] == pytest.approx(1)
-    assert finding.gain.high == pytest.approx(2.5)
+    assert finding.gain.sps_ratio == pytest.approx(2.5)
 
 
 def test_a_film_of_a_few_frames_is_left_in_peace() -> None:
@@ -58,7 +58,7 @@ def test_a_reset_that_costs_many_steps_is_named() -> None:
     assert finding is not None
     assert finding.where[0].line == 33
     assert finding.evidence["reset_in_env_steps"] == pytest.approx(0.4 / 0.06)
-    assert finding.gain.high == pytest.approx(100 / 60)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 60)
 
 
 def test_resets_that_come_twice_are_named_even_if_cheap() -> None:
@@ -115,7 +115,7 @@ def test_evaluations_count_with_all_that_is_inside_of_them() -> None:
     finding = found(evaluating(4), "evaluation-cost")
     assert finding is not None
     assert finding.where[0].line == 40
-    assert finding.gain.high == pytest.approx(100 / 60)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 60)
     assert finding.evidence["env_steps_between"] == pytest.approx(250)
 
 
@@ -133,7 +133,7 @@ def test_repeated_saving_is_named_and_explains_its_garbage_collections() -> None
     finding = found(saving(20), "checkpoint-pause")
     assert finding is not None
     assert (finding.severity, finding.where[0].line) == ("warning", 50)
-    assert finding.gain.high == pytest.approx(100 / 70)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 70)
     assert found(saving(20), "gc-pauses") is None
 
 

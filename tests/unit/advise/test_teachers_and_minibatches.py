@@ -31,7 +31,7 @@ def test_a_teacher_is_named_with_its_parts(builder: RecordingBuilder) -> None:
     finding = found(builder, "teacher-cost")
     assert finding is not None
     assert finding.where[0].line == 88
-    assert finding.gain.high == pytest.approx(100 / 60)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 60)
     assert finding.evidence["parts"] == {"agent calls": pytest.approx(36.0)}
     assert "agent calls" in finding.cure
     assert finding.changes_learning
@@ -68,7 +68,7 @@ def test_many_small_updates_from_a_rollout_are_named_and_explain_their_number() 
     assert finding is not None
     assert finding.where[0].line == 77
     assert finding.changes_learning
-    assert finding.gain.high == pytest.approx(100 / (100 - 80 * (1 - 4 / 1024 / 0.5)))
+    assert finding.gain.sps_ratio == pytest.approx(100 / (100 - 80 * (1 - 4 / 1024 / 0.5)))
     assert found(rollouts(50_000), "update-ratio") is None
 
 

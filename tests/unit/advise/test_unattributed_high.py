@@ -33,7 +33,7 @@ def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
     assert finding.rule == "unattributed-high"
     assert [(place.file, place.line) for place in finding.where] == [(MINE.file, 57), (CALLER.file, 210)]
     assert finding.gain.low == 1.0
-    assert finding.gain.high == pytest.approx(2.0)
+    assert finding.gain.sps_ratio == pytest.approx(2.0)
     assert finding.evidence["samples"] == 100
     assert finding.evidence["lines"][0]["estimated_seconds"] == pytest.approx(40.0)
     assert "goals.py:57" in finding.cure
@@ -45,7 +45,7 @@ def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
 def test_the_gain_is_bounded_by_what_the_named_lines_took() -> None:
     builder = half_unattributed().sample("iteration", 50, MINE).sample("iteration", 50, LIBRARY)
     (finding,) = findings(builder)
-    assert finding.gain.high == pytest.approx(100 / 75)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 75)
 
 
 def test_library_frames_lead_to_the_line_that_called_them() -> None:
