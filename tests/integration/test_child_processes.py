@@ -217,11 +217,21 @@ POOL = """
         return os.getpid()
 
 
+    def hang(_):
+        begun.release()
+        time.sleep(600)
+
+
     if __name__ == "__main__":
-        pool = multiprocessing.get_context("fork").Pool(2)
+        context = multiprocessing.get_context("fork")
+        begun = context.Semaphore(0)
+        pool = context.Pool(2)
         done, deadline = 0, time.monotonic() + 1.6
         while time.monotonic() < deadline:
             done += len(pool.map(step, range(20)))
+        pool.map_async(hang, range(2), chunksize=1)  # a worker that waits for work may end by itself
+        for _ in range(2):
+            begun.acquire()
         pool.terminate()
         pool.join()
         print(done)

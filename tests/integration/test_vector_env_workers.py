@@ -79,7 +79,13 @@ def test_the_parts_add_up_to_the_parents_time_in_the_ledger(case: Case) -> None:
         for o in case.report["operations"]
         if o["path"][:1] == ["env.step"] and len(o["path"]) == 2 and o["phase"] == "gc"
     ]
-    assert sum(o["total_seconds"] for o in spans + between) == pytest.approx(whole, rel=0.02, abs=0.01)
+    inside = sum(o["total_seconds"] for o in spans + between)
+    main = case.report["run"]["processes"][0]["id"]
+    stepping = [o for o in case.report["operations"] if o["path"] == ["env.step"] and o["process"] == main]
+    around = sum(o["self_seconds"] for o in stepping)
+    # Between sending and waiting the parent may lose its core, which is time of the step and of neither span.
+    assert inside <= 1.02 * whole + 0.01
+    assert whole <= 1.02 * (inside + around) + 0.01
 
 
 def test_parent_and_workers_count_the_same_steps(case: Case) -> None:
@@ -89,7 +95,7 @@ def test_parent_and_workers_count_the_same_steps(case: Case) -> None:
     # gymnasium's workers reset instead of a step after the end of an episode, Stable-Baselines3's after one.
     assert (case.truth["resets"] == 0) == (case.library == "sb3")
     assert entry["worker_env_steps"] == entry["env_steps"]
-    # All they simulated is what the mean worker did, times their number; but for moments between sending and waiting.
+    # All they simulated is what the mean worker did, times their number.
     simulated = sum(member["simulator_seconds"] for member in entry["members"])
     share = entry["split"]["simulator_seconds"] * case.workers
     assert simulated == pytest.approx(share, rel=0.01)

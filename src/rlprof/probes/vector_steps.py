@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -45,7 +46,7 @@ def waiting(original: Function) -> Function:
         with _span("env.wait", "env.wait", PROBE):
             result = original(self, *args, **kwargs)
         if env is not None:
-            stretches.waited(env, begin)
+            stretches.waited(env, begin, sys._getframe(1).f_code)
         return result
 
     return call

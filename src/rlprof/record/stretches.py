@@ -6,8 +6,10 @@ the same steps: see model.noted_slots.
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable
+from types import CodeType
 from typing import Any, Final
 
 from rlprof import _core
@@ -35,10 +37,15 @@ class VectorEnv:
         self.under_way = False  # actions were sent and their answers not waited for yet
         self.noting = False  # the step that is under way is noted
         self.waited_inside_ns = 0  # by the call that sends, where it is also the one that waits
+        self.sent_ns = 0  # when the actions of the step that is under way were sent
+        self.step_code = getattr(inspect.unwrap(getattr(type(env), "step", _no_step)), "__code__", None)
         self.env: Callable[[], Any] = _reference(env)
 
     def fact(self) -> dict[str, Any]:
         return {"name": self.name, "pids": list(self.pids), "steps": self.steps, "total_ns": self.total_ns}
+
+
+def _no_step() -> None: ...
 
 
 def _reference(env: Any) -> Callable[[], Any]:
@@ -136,18 +143,22 @@ class Stretches:
         env.noting = self._slot_noted
         env.under_way = True
         env.waited_inside_ns = 0
+        env.sent_ns = 0
         return begin
 
     def sent(self, env: VectorEnv, begin: int, noted: bool) -> None:
-        duration = _clock() - begin
+        env.sent_ns = _clock()
+        duration = env.sent_ns - begin
         env.steps += 1
         env.total_ns += duration - env.waited_inside_ns
         if noted:
             self._add(SENT, env.number, begin, duration)
 
-    def waited(self, env: VectorEnv, begin: int) -> None:
+    def waited(self, env: VectorEnv, begin: int, caller: CodeType) -> None:
         if not env.under_way:  # for something else than a step
             return
+        if caller is env.step_code and env.sent_ns:
+            begin = env.sent_ns  # one call sends and waits: a core that is lost in between is lost to the step
         duration = _clock() - begin
         env.under_way = False
         env.total_ns += duration

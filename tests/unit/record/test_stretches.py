@@ -63,6 +63,11 @@ class Vector:
     def step_wait(self) -> None:
         self.clock.pass_by(5 * MS)
 
+    def step(self) -> None:
+        self.step_async()
+        self.clock.pass_by(3 * MS)  # the core was given to another process
+        self.step_wait()
+
     @sending
     def step_all(self) -> None:
         self.clock.pass_by(MS)
@@ -76,6 +81,21 @@ def test_a_step_is_noted_with_its_moments_and_added_up(clock: Clock) -> None:
     assert stretches.drain() == [(SENT, 0, START, MS), (WAITED, 0, START + MS, 5 * MS)]
     assert stretches.drain() == []
     assert stretches.facts() == {"vector_envs": [{"name": "Vector", "pids": [11, 12], "steps": 1, "total_ns": 6 * MS}]}
+
+
+def test_a_core_that_is_lost_between_sending_and_waiting_is_a_part_of_the_environments_own_step(clock: Clock) -> None:
+    Vector(clock).step()
+    assert stretches.drain() == [(SENT, 0, START, MS), (WAITED, 0, START + MS, 8 * MS)]
+    assert stretches.facts()["vector_envs"][0]["total_ns"] == 9 * MS
+
+
+def test_what_the_program_does_between_sending_and_waiting_is_not(clock: Clock) -> None:
+    env = Vector(clock)
+    env.step_async()
+    clock.pass_by(3 * MS)
+    env.step_wait()
+    assert stretches.drain() == [(SENT, 0, START, MS), (WAITED, 0, START + 4 * MS, 5 * MS)]
+    assert stretches.facts()["vector_envs"][0]["total_ns"] == 6 * MS
 
 
 def test_a_call_that_sends_and_waits_is_added_up_once(clock: Clock) -> None:
@@ -145,7 +165,7 @@ def test_late_in_a_run_parent_and_worker_note_the_same_few_steps(clock: Clock) -
         parent.sent(env, begin, noted)
         clock.pass_by(index % 7 * SLOT // 7)
         simulate(worker, clock)
-        parent.waited(env, clock.at)
+        parent.waited(env, clock.at, simulate.__code__)
     steps = [row[2] for row in parent.drain() if row[0] == SENT]
     seen = [row[2] for row in worker.drain()]
     assert ALL_SLOTS < len(steps) < rounds / 6
