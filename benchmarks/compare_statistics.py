@@ -4,20 +4,20 @@ How unsteady the machine is, is an assumption, and what is found depends on it. 
 side differ by 2.5% (standard deviation). The usual one drifts besides (a random walk of 1% from run to run, a trend of
 10% over the session), somebody else's work slows one to three runs in a row by 5 to 25% (beginning in 2 of 100 runs),
 and the first run of all is 2 to 15% slower because nothing is cached. On the busy one others begin in 8 of 100 runs.
+A run feels 30 to 100% of the share of the machine that others are seen to use.
 benchmarks/compare_programs.py prints how far pairs of real runs lay apart.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-from interval_methods import METHODS, Interval, Values, ours
+from interval_methods import METHODS, Interval, Method, ours
 from measure import Result, Table, argument_parser, finish, new_result, run_script, say
 
 from rlprof.experiments.peeking import is_settled, level_at
-from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, pairs
+from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, Pairs, family, pairs, watched_pairs
 from rlprof.experiments.statistics import centre_of, holm_levels
 
 MACHINES: dict[str, Noise] = {"calm": CALM, "usual": USUAL, "busy": BUSY}
@@ -30,13 +30,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def trial(
-    noise: Noise, n: int, truth: float, method: Callable[[Values], Interval], source: np.random.Generator
-) -> Interval:
-    return method(pairs(noise, n, truth, source))
+def trial(noise: Noise, n: int, truth: float, method: Method, source: np.random.Generator) -> Interval:
+    found = watched_pairs(noise, n, truth, source)
+    return method(found.log_ratios, found.disturbances)
 
 
-def rates(noise: Noise, n: int, method: Callable[[Values], Interval], times: int) -> tuple[float, float]:
+def rates(noise: Noise, n: int, method: Method, times: int) -> tuple[float, float]:
     """How often the interval holds the truth, and how often a candidate that is 5% faster is called so."""
     source = np.random.default_rng(SEED)
     covered = found = 0
@@ -76,16 +75,18 @@ def sizes_table(result: Result, times: int) -> Table:
     return Table("By number of pairs", columns, rows)
 
 
-def judged(log_ratios: Values, planned: int) -> tuple[int, float, float]:
+def judged(found: Pairs, planned: int) -> tuple[int, float, float]:
     """As the command does: a look after every pair from the fifth on, one at the planned end."""
-    n = next((n for n in range(5, planned) if is_settled(log_ratios[:n].tolist(), math.log1p(0.03))), planned)
-    return n, *centre_of(log_ratios[:n].tolist()).interval(level_at(n, planned, peeked=True))
+    ratios, disturbances = found.log_ratios.tolist(), found.disturbances.tolist()
+    margin = math.log1p(0.03)
+    n = next((n for n in range(5, planned) if is_settled(ratios[:n], margin, disturbances[:n])), planned)
+    return n, *centre_of(ratios[:n], disturbances[:n]).interval(level_at(n, planned, peeked=True))
 
 
-def naive(log_ratios: Values, planned: int) -> tuple[int, float, float]:
+def naive(found: Pairs, planned: int) -> tuple[int, float, float]:
     """What peeking without a correction does: stop at the first look that says 5%."""
     for n in range(5, planned + 1):
-        low, high = centre_of(log_ratios[:n].tolist()).interval(0.05)
+        low, high = centre_of(found.log_ratios[:n].tolist(), found.disturbances[:n].tolist()).interval(0.05)
         if low > 0 or high < 0:
             break
     return n, low, high
@@ -96,7 +97,7 @@ def peeking_table(result: Result, times: int) -> Table:
     for name, noise in MACHINES.items():
         for truth, said in ((0.0, "none"), (FIVE_PERCENT, "+5%"), (math.log(1.1), "+10%"), (math.log(1.3), "+30%")):
             source = np.random.default_rng(SEED)
-            found = [judged(pairs(noise, PAIRS, truth, source), PAIRS) for _ in range(times)]
+            found = [judged(watched_pairs(noise, PAIRS, truth, source), PAIRS) for _ in range(times)]
             called = sum(low > 0 or high < 0 for _, low, high in found) / times
             covered = sum(low <= truth <= high for _, low, high in found) / times
             row = (name, said, percent(called), percent(covered), f"{np.mean([n for n, _, _ in found]):.1f}")
@@ -104,7 +105,7 @@ def peeking_table(result: Result, times: int) -> Table:
             if truth == 0.0:
                 result.check_at_most(f"{name} machine: alarms in 200 A/A, early stop on", 200 * called, 15)
                 source = np.random.default_rng(SEED)
-                loose = [naive(pairs(noise, PAIRS, 0.0, source), PAIRS) for _ in range(times)]
+                loose = [naive(watched_pairs(noise, PAIRS, 0.0, source), PAIRS) for _ in range(times)]
                 alarms = sum(low > 0 or high < 0 for _, low, high in loose) / times
                 rows.append((f"{name}, uncorrected peeking", said, percent(alarms), "-", "-"))
     columns = ("machine", "difference", "called different", "interval holds", "pairs used")

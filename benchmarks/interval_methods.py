@@ -14,11 +14,17 @@ from rlprof.experiments.student import quantile
 
 Values = NDArray[np.float64]
 Interval = tuple[float, float]
+#: From log ratios, and by how much others' use of the machine differed in each pair.
+Method = Callable[[Values, Values], Interval]
 _RESAMPLES = 999
 _source = np.random.default_rng(20)
 
 
-def ours(values: Values) -> Interval:
+def ours(values: Values, disturbances: Values) -> Interval:
+    return centre_of(values.tolist(), disturbances.tolist()).interval(0.05)
+
+
+def ours_unwatched(values: Values) -> Interval:
     return centre_of(values.tolist()).interval(0.05)
 
 
@@ -73,11 +79,16 @@ def signed_ranks(values: Values) -> Interval:
     return float(means[limit]), float(means[-1 - limit])
 
 
-METHODS: dict[str, Callable[[Values], Interval]] = {
-    "trimmed mean (rlprof)": ours,
-    "plain t": plain_t,
-    "bootstrap, percentile": percentile_bootstrap,
-    "bootstrap-t": bootstrap_t,
-    "sign flips of the mean": sign_flips,
-    "signed ranks": signed_ranks,
+def without_load(method: Callable[[Values], Interval]) -> Method:
+    return lambda values, disturbances: method(values)
+
+
+METHODS: dict[str, Method] = {
+    "rlprof: trimmed mean, by others' load": ours,
+    "rlprof, load not known": without_load(ours_unwatched),
+    "plain t": without_load(plain_t),
+    "bootstrap, percentile": without_load(percentile_bootstrap),
+    "bootstrap-t": without_load(bootstrap_t),
+    "sign flips of the mean": without_load(sign_flips),
+    "signed ranks": without_load(signed_ranks),
 }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final, TypeVar
 
+from rlprof.experiments.disturbance import disturbances_of
 from rlprof.experiments.measurements import Measurement, Path
 from rlprof.experiments.peeking import END_BUDGET, level_at
 from rlprof.experiments.statistics import (
@@ -89,7 +90,7 @@ def compare(
     n = len(pairs)
     planned = n if how.planned is None else how.planned
     level = level_at(n, planned, peeked=how.peeked) or ALPHA
-    centre = centre_of(ratios)
+    centre = centre_of(ratios, disturbances_in(pairs))
     overall = _overall(pairs, centre, level, how.margin)
     family = END_BUDGET if how.peeked else ALPHA
     return Comparison(
@@ -115,6 +116,11 @@ def compare(
         other_load=how.other_load,
         warnings=(*how.warnings, *_doubts(n, pairs)),
     )
+
+
+def disturbances_in(pairs: Sequence[tuple[Measurement, Measurement]]) -> list[float] | None:
+    """By how much others used more of the machine in the one run of a pair than in the other."""
+    return disturbances_of([(a.other_load, b.other_load) for a, b in pairs])
 
 
 def _common_unit(pairs: Sequence[tuple[Measurement, Measurement]]) -> Per:
@@ -191,6 +197,7 @@ class Member:
     baseline: list[float]
     candidate: list[float]
     wholes: list[float]
+    disturbances: list[float] | None = None
 
     @property
     def shares(self) -> list[float]:
@@ -206,18 +213,19 @@ class Member:
     def centre(self) -> tuple[Centre, bool]:
         """Of the log ratios, or of the shares where one side did not do this at all; whether it is the ratios'."""
         ratios = log_ratios(self.baseline, self.candidate)
-        return (centre_of(ratios), True) if ratios is not None else (centre_of(self.shares), False)
+        of_ratios = ratios is not None
+        return centre_of(self.shares if ratios is None else ratios, self.disturbances), of_ratios
 
 
 def members_of(
     pairs: Sequence[tuple[Measurement, Measurement]], read: Callable[[Measurement], Mapping[Key, float]]
 ) -> dict[Key, Member]:
     names = dict.fromkeys(name for pair in pairs for measurement in pair for name in read(measurement))
-    wholes = [a.seconds for a, _ in pairs]
-    return {
-        name: Member([read(a).get(name, 0.0) for a, _ in pairs], [read(b).get(name, 0.0) for _, b in pairs], wholes)
-        for name in names
+    wholes, disturbances = [a.seconds for a, _ in pairs], disturbances_in(pairs)
+    sides = {
+        name: [[read(side).get(name, 0.0) for side in column] for column in zip(*pairs, strict=True)] for name in names
     }
+    return {name: Member(a, b, wholes, disturbances) for name, (a, b) in sides.items()}
 
 
 def _judge_family(members: Mapping[Key, Member], margin: float, alpha: float) -> dict[Key, _Judged]:
@@ -256,7 +264,7 @@ def _operations(
 def _cells(
     member: Member, judged: _Judged
 ) -> tuple[float, float, float | None, float | None, float | None, Verdict, float | None]:
-    contribution = centre_of(member.shares).mean
+    contribution = centre_of(member.shares, member.disturbances).mean
     sides = median(member.baseline), median(member.candidate)
     return (*sides, judged.ratio, judged.low, judged.high, judged.verdict, contribution)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rlprof.analyse.core_use import core_use_of
 from rlprof.analyse.ledger import Account, ledger_of, open_account
 from rlprof.analyse.memory import rss_peak_mb
 from rlprof.analyse.phases import phase_entries
@@ -36,6 +37,7 @@ class Measurement:
     phases: Mapping[str, float]
     operations: Mapping[Path, float] = field(default_factory=dict)
     memory_mb: float | None = None
+    other_load: float | None = None  # the share of the machine that others used meanwhile
 
     @property
     def sps(self) -> float | None:
@@ -47,9 +49,20 @@ def measure_run(recording: Recording, warm_up: float = WARM_UP_SHARE) -> Measure
     account = open_account(recording.main)
     timeline = Timeline(account, recording)
     stretch = None if timeline.is_empty else loop_of(timeline, warm_up)
-    if stretch is None:
-        return _whole_run(recording, account)
-    return measure_stretch(account, timeline, stretch, rss_peak_mb(recording.main))
+    found = (
+        _whole_run(recording, account)
+        if stretch is None
+        else measure_stretch(account, timeline, stretch, rss_peak_mb(recording.main))
+    )
+    return replace(found, other_load=_other_load(recording))
+
+
+def _other_load(recording: Recording) -> float | None:
+    use = core_use_of(recording)
+    cores = recording.main.facts.get("cores")
+    if use is None or use.others is None or not isinstance(cores, int) or cores <= 0:
+        return None
+    return min(use.others / cores, 1.0)
 
 
 def loop_of(timeline: Timeline, warm_up: float) -> Stretch | None:

@@ -30,10 +30,10 @@ def level_at(n: int, planned: int, *, peeked: bool) -> float:
     return END_BUDGET if n == planned else look_level(n)
 
 
-def is_settled(log_ratios: Sequence[float], margin: float) -> bool:
+def is_settled(log_ratios: Sequence[float], margin: float, disturbances: Sequence[float] | None = None) -> bool:
     """Whether more pairs would not change the answer: a difference is proven, or one beyond the margin is ruled out."""
     n = len(log_ratios)
     if n < FEWEST_PAIRS:
         return False
-    low, high = centre_of(log_ratios).interval(look_level(n))
+    low, high = centre_of(log_ratios, disturbances).interval(look_level(n))
     return low > 0 or high < 0 or (-margin < low and high < margin)

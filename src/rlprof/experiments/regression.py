@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rlprof.experiments.compare import LEAST_SHARE, members_of
+from rlprof.experiments.compare import LEAST_SHARE, disturbances_in, members_of
 from rlprof.experiments.measurements import Measurement
 from rlprof.experiments.statistics import FEWEST_PAIRS, Centre, centre_of, holm_levels, log_ratios
 
@@ -57,7 +57,12 @@ def _centres(pairs: Sequence[tuple[Measurement, Measurement]]) -> dict[str, Cent
     peaks = [(a.memory_mb, b.memory_mb) for a, b in pairs if a.memory_mb is not None and b.memory_mb is not None]
     if len(peaks) >= FEWEST_PAIRS:
         ratios[_MEMORY] = log_ratios([a for a, _ in peaks], [b for _, b in peaks])
-    return {what: centre_of(found) for what, found in ratios.items() if found is not None}
+    disturbances = disturbances_in(pairs)
+    return {
+        what: centre_of(found, None if what == _MEMORY else disturbances)
+        for what, found in ratios.items()
+        if found is not None
+    }
 
 
 def _regression(what: str, centre: Centre, level: float, limit: float) -> Regression:

@@ -15,7 +15,9 @@ from typing import Final
 
 import numpy as np
 
+from rlprof.experiments.disturbance import weights_of
 from rlprof.experiments.student import one_sided_p, quantile, two_sided_p
+from rlprof.model.recording import FloatColumn
 
 #: With fewer pairs than this there is no verdict.
 FEWEST_PAIRS: Final = 5
@@ -27,6 +29,8 @@ POWER: Final = 0.80
 #: Pairs that lie this many robust standard deviations from the others are reported.
 OUTLIER_DISTANCE: Final = 3.5
 _MAD_TO_SIGMA: Final = 1.4826
+#: Pairs that hardly count leave less than one to judge by: the interval is as wide as Student's t can make it.
+_LEAST_FREEDOM: Final = 0.5
 _MOST_PAIRS: Final = 100_000
 #: Ratios beyond this are no measurement; they also keep exp() finite.
 _FARTHEST_LOG: Final = 50.0
@@ -79,27 +83,39 @@ def trimmed_away(n: int) -> int:
     return 0 if n < FEWEST_TO_TRIM else max(1, int(n * TRIMMED_SHARE))
 
 
-def _freedom(n: int) -> float:
+def _freedom(kept: float, cut: int) -> float:
     """Yuen's degrees of freedom less a half: with few pairs his own raise a fifth too many alarms, these do not."""
-    cut = trimmed_away(n)
-    return n - 2 * cut - 1 - (0.5 if cut else 0.0)
+    return max(kept - 1 - (0.5 if cut else 0.0), _LEAST_FREEDOM)
 
 
-def centre_of(values: Sequence[float]) -> Centre:
-    """The trimmed mean with Yuen's standard error."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    n = len(ordered)
+def centre_of(values: Sequence[float], disturbances: Sequence[float] | None = None) -> Centre:
+    """The trimmed mean with Yuen's standard error, pairs that were disturbed by others counting for less.
+
+    Where all count alike this is Yuen's mean and error exactly; where not, numbers of pairs become effective numbers
+    (Kish), for those that are kept and for all.
+    """
+    data = np.asarray(values, dtype=np.float64)
+    n = len(data)
     if n == 0:
         raise ValueError("no pairs to look at")
+    order = np.argsort(data, kind="stable")
+    ordered, weights = data[order], weights_of(data, disturbances)[order]
     cut = trimmed_away(n)
-    kept = ordered[cut : n - cut]
-    mean = float(kept.mean())
+    kept, counted = ordered[cut : n - cut], weights[cut : n - cut]
+    mean = float(np.average(kept, weights=counted))
     if n < 2:
         return Centre(mean, math.inf, math.inf, 1, n)
     drawn_in = np.clip(ordered, kept[0], kept[-1])
-    squares = float(np.square(drawn_in - drawn_in.mean()).sum())
-    error = math.sqrt(squares / (len(kept) * (len(kept) - 1)))
-    return Centre(mean, error, error * math.sqrt(n), _freedom(n), n)
+    away = weights * (drawn_in - np.average(drawn_in, weights=weights))
+    all_pairs, kept_pairs = _effective(weights), _effective(counted)
+    squares = float(np.square(away).sum()) * (all_pairs / float(weights.sum())) ** 2
+    error = math.sqrt(squares / (kept_pairs * max(kept_pairs - 1, _LEAST_FREEDOM)))
+    return Centre(mean, error, error * math.sqrt(n), _freedom(kept_pairs, cut), n)
+
+
+def _effective(weights: FloatColumn) -> float:
+    """How many pairs of equal weight are worth as much."""
+    return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
 def outliers_of(values: Sequence[float]) -> list[int]:
@@ -132,7 +148,8 @@ def minimal_detectable(spread: float, n: int, alpha: float = ALPHA) -> float | N
     """The smallest difference (a log ratio) that `n` such pairs find in four of five comparisons."""
     if n < 2 or not math.isfinite(spread):
         return None
-    df = _freedom(n)
+    cut = trimmed_away(n)
+    df = _freedom(n - 2 * cut, cut)
     # The quantile for power is one-sided: a difference found the wrong way round is not found.
     return (quantile(alpha, df) + quantile(2 * (1 - POWER), df)) * spread / math.sqrt(n)
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import median
 
-from rlprof.experiments.compare import Circumstances
+from rlprof.experiments.compare import Circumstances, disturbances_in
 from rlprof.experiments.journal import Journal, Trial
-from rlprof.experiments.measurements import measure_run
+from rlprof.experiments.measurements import Measurement, measure_run
 from rlprof.experiments.peeking import is_settled
 from rlprof.experiments.recorded_pairs import match
 from rlprof.experiments.statistics import FEWEST_PAIRS, log_ratios
@@ -35,22 +35,24 @@ class SettledBySpeed:
     """Whether the speed is settled already. Each recording is read once."""
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
+        self._measured: dict[str, Measurement] = {}
 
     def __call__(self, journal: Journal) -> bool:
         pairs = journal.complete_pairs()
         if not journal.plan.early_stop or len(pairs) < FEWEST_PAIRS:
             return False
         try:
-            ratios = log_ratios([self._of(journal, a) for a, _ in pairs], [self._of(journal, b) for _, b in pairs])
+            measured = [(self._of(journal, a), self._of(journal, b)) for a, b in pairs]
         except RlprofError:
             return False  # the comparison at the end will say what is wrong
-        return ratios is not None and is_settled(ratios, math.log1p(journal.plan.margin))
+        ratios = log_ratios([a.seconds for a, _ in measured], [b.seconds for _, b in measured])
+        margin = math.log1p(journal.plan.margin)
+        return ratios is not None and is_settled(ratios, margin, disturbances_in(measured))
 
-    def _of(self, journal: Journal, trial: Trial) -> float:
-        if trial.recording not in self._seconds:
-            self._seconds[trial.recording] = measure_run(open_recording(journal.directory / trial.recording)).seconds
-        return self._seconds[trial.recording]
+    def _of(self, journal: Journal, trial: Trial) -> Measurement:
+        if trial.recording not in self._measured:
+            self._measured[trial.recording] = measure_run(open_recording(journal.directory / trial.recording))
+        return self._measured[trial.recording]
 
 
 def compare_trials(journal: Journal, names: tuple[str, str], standing: Standing) -> Comparison:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, pairs
+from rlprof.experiments.disturbance import disturbances_of
+from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, watched_pairs
 from rlprof.experiments.statistics import (
     FEWEST_PAIRS,
     centre_of,
@@ -169,20 +170,58 @@ def test_what_is_called_detectable_is_found_in_four_of_five() -> None:
 
 @pytest.mark.parametrize("noise", [CALM, USUAL, BUSY], ids=["calm", "usual", "busy"])
 @pytest.mark.parametrize("n", [5, 6, 10, 15])
-def test_the_interval_holds_the_truth_as_often_as_it_says(noise: Noise, n: int) -> None:
+@pytest.mark.parametrize("watched", [True, False], ids=["load known", "load unknown"])
+def test_the_interval_holds_the_truth_as_often_as_it_says(noise: Noise, n: int, watched: bool) -> None:
     source = np.random.default_rng(n)
     truth = math.log(1.07)
     hits = 0
     for _ in range(1000):
-        low, high = centre_of(pairs(noise, n, truth, source)).interval(0.05)
+        found = watched_pairs(noise, n, truth, source)
+        low, high = centre_of(found.log_ratios, found.disturbances if watched else None).interval(0.05)
         hits += low <= truth <= high
     assert 925 <= hits <= 985  # 93 to 97.5%, and a standard error of 0.7%
 
 
-def test_five_percent_are_found_with_ten_pairs_under_drift_load_and_warm_up() -> None:
+@pytest.mark.parametrize("noise", [USUAL, BUSY], ids=["usual", "busy"])
+def test_five_percent_are_found_with_ten_pairs_under_drift_load_and_warm_up(noise: Noise) -> None:
     source = np.random.default_rng(3)
-    found = sum(centre_of(pairs(USUAL, 10, math.log(1.05), source)).interval(0.05)[0] > 0 for _ in range(400))
+    found = 0
+    for _ in range(400):
+        seen = watched_pairs(noise, 10, math.log(1.05), source)
+        found += centre_of(seen.log_ratios, seen.disturbances).interval(0.05)[0] > 0
     assert found >= 360
+
+
+@pytest.mark.parametrize("noise", [CALM, USUAL, BUSY], ids=["calm", "usual", "busy"])
+@pytest.mark.parametrize("n", [5, 10])
+def test_equal_programs_are_called_different_in_one_of_twenty(noise: Noise, n: int) -> None:
+    source = np.random.default_rng(8)
+    alarms = 0
+    for _ in range(1000):
+        seen = watched_pairs(noise, n, 0.0, source)
+        alarms += centre_of(seen.log_ratios, seen.disturbances).p_differs() <= 0.05
+    assert alarms <= 75
+
+
+@given(st.lists(logs, min_size=2, max_size=30), st.floats(0.0, 1.0))
+def test_pairs_that_were_all_disturbed_alike_count_alike(values: list[float], disturbance: float) -> None:
+    found, alike = centre_of(values), centre_of(values, [disturbance] * len(values))
+    assert alike.mean == pytest.approx(found.mean, abs=1e-9)
+    assert alike.error == pytest.approx(found.error, abs=1e-9)
+    assert alike.df == pytest.approx(found.df)
+
+
+def test_a_disturbed_pair_pulls_less_and_leaves_less_certainty_than_a_quiet_one_in_its_place() -> None:
+    quiet = [0.050, 0.055, 0.048, 0.052, 0.051, 0.049]
+    far = [*quiet, 0.30]
+    trusted, doubted = centre_of(far), centre_of(far, [0.0] * 6 + [0.25])
+    assert abs(doubted.mean - 0.051) < 0.002 < abs(trusted.mean - 0.051)
+    assert doubted.df < trusted.df
+
+
+def test_load_that_is_known_of_some_runs_only_is_not_used() -> None:
+    assert disturbances_of([(0.1, 0.3), (None, 0.2)]) is None
+    assert disturbances_of([(0.1, 0.3), (0.2, 0.2)]) == pytest.approx([0.2, 0.0])
 
 
 def test_a_family_of_phases_raises_a_false_alarm_in_one_of_twenty() -> None:

@@ -1,0 +1,40 @@
+"""How much a pair counts on a machine that others use.
+
+What others do in the one run of a pair and not in the other looks like a difference of the programs. The share of the
+machine that others used is measured in each run. A pair whose runs differ in it by much counts for less, as its log
+ratio is less certain by that much. Nothing is decided by how fast a run was, so that no result can be preferred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from rlprof.model.recording import FloatColumn
+
+#: Differences in others' use that are too small to matter, and hardly larger than the error of measuring it.
+UNNOTICED: Final = 0.02
+#: The log ratios' own spread is taken to be no less than this: runs are never more alike.
+LEAST_SPREAD: Final = 0.003
+_MAD_TO_SIGMA: Final = 1.4826
+
+
+def disturbances_of(loads: Sequence[tuple[float | None, float | None]]) -> list[float] | None:
+    """By how much others' share of the machine differed in each pair; None where it is not known of all of them."""
+    found = [abs(a - b) for a, b in loads if a is not None and b is not None]
+    return found if len(found) == len(loads) else None
+
+
+def weights_of(log_ratios: FloatColumn, disturbances: Sequence[float] | None) -> FloatColumn:
+    """1 for an undisturbed pair; less, as its variance grows by the square of what disturbed it.
+
+    Others that use a tenth of the machine more are taken to slow a run by up to a tenth.
+    """
+    if disturbances is None:
+        return np.ones(len(log_ratios), np.float64)
+    middle = float(np.median(log_ratios))
+    spread = max(_MAD_TO_SIGMA * float(np.median(np.abs(log_ratios - middle))), LEAST_SPREAD)
+    beyond = np.maximum(np.asarray(disturbances, np.float64) - UNNOTICED, 0.0)
+    return np.asarray(1.0 / (1.0 + np.square(beyond / spread)), np.float64)
