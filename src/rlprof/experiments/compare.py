@@ -46,6 +46,8 @@ MARGIN: Final = 0.03
 #: What takes less than this share of either side is shown but not judged: each member of a family costs certainty.
 LEAST_SHARE: Final = 0.005
 MOST_OPERATIONS: Final = 20
+#: Pairs that others disturbed are worth a word when all of them count for less than this share of their number.
+MUCH_LESS: Final = 0.9
 
 Key = TypeVar("Key", str, Path)
 
@@ -114,7 +116,7 @@ def compare(
         stopped_early=how.peeked and n < planned,
         left_out=how.left_out,
         other_load=how.other_load,
-        warnings=(*how.warnings, *_doubts(n, pairs)),
+        warnings=(*how.warnings, *_doubts(centre, pairs)),
     )
 
 
@@ -283,7 +285,8 @@ def _memory(pairs: Sequence[tuple[Measurement, Measurement]], how: Circumstances
     return MemoryRow(*sides, judged.ratio, judged.low, judged.high, judged.verdict)
 
 
-def _doubts(n: int, pairs: Sequence[tuple[Measurement, Measurement]]) -> tuple[ComparisonWarning, ...]:
+def _doubts(centre: Centre, pairs: Sequence[tuple[Measurement, Measurement]]) -> tuple[ComparisonWarning, ...]:
+    n = centre.n
     found = []
     if n < FEWEST_PAIRS:
         found.append(
@@ -291,6 +294,15 @@ def _doubts(n: int, pairs: Sequence[tuple[Measurement, Measurement]]) -> tuple[C
                 "few-pairs",
                 f"{n} pair{'s' if n > 1 else ''}: what is shown may be chance, so there is no verdict",
                 f"compare at least {FEWEST_PAIRS} pairs, better 10: rlprof compare --a '...' --b '...' --runs 10",
+            )
+        )
+    if centre.worth < MUCH_LESS * n:
+        found.append(
+            ComparisonWarning(
+                "uneven-load",
+                "others used more of the machine in one run of some pairs than in the other: those count for less, "
+                f"and all {n} for {centre.worth:.1f}",
+                "compare on a quiet machine, or with more runs",
             )
         )
     work = [median(m.amount for m in side) for side in zip(*pairs, strict=True)]

@@ -38,13 +38,17 @@ _FARTHEST_LOG: Final = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """The middle of some log ratios with its standard error. `spread` is that of a single pair."""
+    """The middle of some log ratios with its standard error. `spread` is that of a single pair.
+
+    `worth` is the number of undisturbed pairs that the `n` are worth.
+    """
 
     mean: float
     error: float
     spread: float
     df: float
     n: int
+    worth: float
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Holds the true value in all but `alpha` of cases."""
@@ -104,13 +108,13 @@ def centre_of(values: Sequence[float], disturbances: Sequence[float] | None = No
     kept, counted = ordered[cut : n - cut], weights[cut : n - cut]
     mean = float(np.average(kept, weights=counted))
     if n < 2:
-        return Centre(mean, math.inf, math.inf, 1, n)
+        return Centre(mean, math.inf, math.inf, 1, n, 1.0)
     drawn_in = np.clip(ordered, kept[0], kept[-1])
     away = weights * (drawn_in - np.average(drawn_in, weights=weights))
     all_pairs, kept_pairs = _effective(weights), _effective(counted)
     squares = float(np.square(away).sum()) * (all_pairs / float(weights.sum())) ** 2
     error = math.sqrt(squares / (kept_pairs * max(kept_pairs - 1, _LEAST_FREEDOM)))
-    return Centre(mean, error, error * math.sqrt(n), _freedom(kept_pairs, cut), n)
+    return Centre(mean, error, error * math.sqrt(n), _freedom(kept_pairs, cut), n, all_pairs)
 
 
 def _effective(weights: FloatColumn) -> float:

@@ -194,3 +194,20 @@ def test_checks_of_equal_sides_seldom_raise_an_alarm() -> None:
     many = {f"p{at}": 1.0 for at in range(8)}
     alarms = sum(bool(regressions_of(noisy_pairs(8, many, many, 0.05, seed), Allowed(0.0, 0.0))) for seed in range(100))
     assert alarms <= 11
+
+
+def test_runs_that_others_slowed_hide_no_difference_and_are_spoken_of() -> None:
+    pairs = noisy_pairs(10, OLD, {**OLD, "env_step": 5.6})
+    quiet = [(replace(a, other_load=0.01), replace(b, other_load=0.02)) for a, b in pairs]
+    # Three candidates ran while others used a fifth of the machine, and took that much longer in every phase.
+    slowed = {name: 1.2 * value for name, value in {**OLD, "env_step": 5.6}.items()}
+    busy = [
+        (a, replace(measurement(**slowed), other_load=0.21)) if at < 3 else (a, b) for at, (a, b) in enumerate(quiet)
+    ]
+    unseen = [(replace(a, other_load=None), replace(b, other_load=None)) for a, b in busy]
+    found = compared(busy)
+    assert (found.overall.verdict, compared(unseen).overall.verdict) == ("faster", "cannot-tell")
+    assert found.overall.ratio == pytest.approx(compared(quiet).overall.ratio, rel=0.02)
+    (warning,) = (warning for warning in found.warnings if warning.code == "uneven-load")
+    assert "all 10 for 7" in warning.message
+    assert all(warning.code != "uneven-load" for warning in compared(quiet).warnings)
