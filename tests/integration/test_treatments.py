@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.support.installed import need
-from tests.support.programs import Outcome, run_bare, run_recorded, warning_codes, write_program
 
 from rlprof.cli.main import main
 from rlprof.model.errors import BadOption
 from rlprof.treat.bootstrap import read_variable
 from rlprof.treat.registry import KINDS, parse_treatment
+from support.installed import need
+from support.programs import Outcome, run_bare, run_recorded, warning_codes, write_program
 
 need("torch", "gymnasium")
 
