@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -16,7 +16,7 @@ from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trial_progress import Progress
 from rlprof.cli.trials import begun, checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
 from rlprof.experiments.arms import ArmsJournal, Conduct, open_arms
-from rlprof.experiments.logbook import FILE
+from rlprof.experiments.logbook import FILE, WARM_UP
 from rlprof.experiments.quickwins import KIND, MOST_ROUNDS, TOGETHER, Trying, plan_of
 from rlprof.experiments.quickwins_result import quickwins_of, together_of, tried_cures, winners_of
 from rlprof.model.errors import BadOption
@@ -90,10 +90,26 @@ def quickwins(
         )
         settings = {"also_other_results": everything or bool(only)}
         journal = begun(ArmsJournal(free_directory(out, KIND), plan_of(words, cures, conduct, settings)))
-    found, interrupted = _try(Trying(journal, seconds, Progress, together=_begun_together(journal)), cures)
+    found, interrupted = _try(Trying(journal, seconds, _BudgetProgress, together=_begun_together(journal)), cures)
     _show(found, json_file, markdown_file)
     if interrupted:
         sys.exit(130)
+
+
+class _BudgetProgress(Progress):
+    """What is left is told by the budget: how many rounds that makes, nobody knows before arms are dropped."""
+
+    def __init__(self, journal: ArmsJournal, left: Callable[[], float]) -> None:
+        super().__init__(journal)
+        self._seconds_left = left
+
+    def _where(self, pair: int, variant: str) -> str:
+        where = "warm-up" if pair == WARM_UP else f"round {pair + 1}"
+        return f"{where:<8}  {variant:<{max(map(len, self._journal.plan.variants))}}"
+
+    def _left(self) -> str:
+        left = self._seconds_left()
+        return f"({format_duration(left)} left)" if left > 0 else ""
 
 
 def _begun_together(journal: ArmsJournal) -> ArmsJournal | None:

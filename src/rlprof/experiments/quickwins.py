@@ -17,7 +17,7 @@ from typing import Final
 from rlprof.analyse.treatments import treatments_of
 from rlprof.experiments.arm_comparisons import Readings, settled_arms
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, Dropped
-from rlprof.experiments.executor import Watcher
+from rlprof.experiments.executor import TrialsFail, Watcher
 from rlprof.experiments.rounds import RunArm, run_rounds
 from rlprof.experiments.statistics import FEWEST_PAIRS, centre_of
 from rlprof.model.quickwins import Cure
@@ -58,7 +58,7 @@ class Trying:
 
     journal: ArmsJournal
     budget_seconds: float
-    watcher: Callable[[ArmsJournal], Watcher]
+    watcher: Callable[[ArmsJournal, Callable[[], float]], Watcher]  # the second says how many seconds are left
     run: RunArm | None = None
     together: ArmsJournal | None = None
 
@@ -71,18 +71,26 @@ class Trying:
         journals = [self.journal, *([self.together] if self.together else [])]
         return sum(trial.seconds for journal in journals for trial in journal.trials)
 
+    def left(self) -> float:
+        return self.budget_seconds - self.spent
+
     def warm_up(self) -> None:
         """Run the program as it is once; what hangs is told by how long that took."""
         plan = self.journal.plan
         self.journal.plan = replace(plan, conduct=replace(plan.conduct, runs=0))
-        run_rounds(self.journal, self.watcher(self.journal), run=self.run)
+        run_rounds(self.journal, self.watcher(self.journal, self.left), run=self.run)
         took = [trial.seconds for trial in self.journal.trials if trial.outcome == "completed"]
         timeout = plan.conduct.timeout or max(LEAST_TIMEOUT, PATIENCE * fmean(took)) if took else None
         self.journal.plan = replace(plan, conduct=replace(plan.conduct, timeout=timeout))
 
     def single_cures(self) -> None:
         """Rounds of every cure that is still in the race."""
-        run_rounds(self.journal, self.watcher(self.journal), drop=self.drop, enough=self._enough, run=self.run)
+        watcher = self.watcher(self.journal, self.left)
+        run_rounds(self.journal, watcher, drop=self.drop, enough=self._enough, run=self.run)
+        # The time may have been up before anybody asked what the last round has shown.
+        active = [name for name in self.journal.active() if name != BASELINE_ARM]
+        self.journal.dropped += [entry for name in active if (entry := self._useless(name)) is not None]
+        self.journal.save()
 
     def drop(self, journal: ArmsJournal) -> list[Dropped]:
         """What further rounds leave out: nothing to do, broken, hopeless, or clear."""
@@ -124,9 +132,10 @@ class Trying:
     def _enough(self, journal: ArmsJournal) -> bool:
         """Whether another round would leave no time for the winners together, or no time at all."""
         typical = _typical(journal)
-        next_round = sum(typical.get(name, 0.0) for name in journal.active())
+        gone = {entry.arm for entry in self.drop(journal)}
+        next_round = sum(typical.get(name, 0.0) for name in journal.active() if name not in gone)
         reserve = 2 * FEWEST_PAIRS * typical.get(BASELINE_ARM, 0.0) if self._may_combine() else 0.0
-        return self.spent + next_round + reserve > self.budget_seconds
+        return next_round + reserve > self.left()
 
     def _may_combine(self) -> bool:
         edge = math.log1p(self.journal.plan.conduct.margin)
@@ -140,7 +149,7 @@ class Trying:
         """Run the winners together against the program as it is; why not, where the time does not allow it."""
         plan = self.journal.plan
         typical = _typical(self.journal)[BASELINE_ARM]
-        rounds = min(int((self.budget_seconds - self.spent) / (2 * typical)), MOST_ROUNDS)
+        rounds = min(int(self.left() / (2 * typical)), MOST_ROUNDS)
         if self.together is None:
             if rounds < FEWEST_PAIRS:
                 return f"the budget leaves time for {max(rounds, 0)} rounds, and it takes {FEWEST_PAIRS}"
@@ -151,12 +160,11 @@ class Trying:
             self.together = ArmsJournal(directory, ArmsPlan(KIND, arms, conduct))
             self.together.save()
         readings = Readings(self.together)
-        run_rounds(
-            self.together,
-            self.watcher(self.together),
-            drop=lambda journal: settled_arms(journal, readings),
-            run=self.run,
-        )
+        watcher = self.watcher(self.together, self.left)
+        try:
+            run_rounds(self.together, watcher, drop=lambda journal: settled_arms(journal, readings), run=self.run)
+        except TrialsFail as error:
+            return str(error)
         return None
 
 

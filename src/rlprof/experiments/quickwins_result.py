@@ -137,7 +137,7 @@ def _doubts(trying: Trying) -> list[ComparisonWarning]:
         found.append(
             ComparisonWarning(
                 "few-rounds",
-                f"the program as it is was run {rounds} times, and a verdict takes {FEWEST_PAIRS}",
+                f"a verdict takes {FEWEST_PAIRS} rounds, and the time was enough for {rounds}",
                 "give more time (--budget 30m), fewer cures (--only NAME) or a shorter run of the program",
             )
         )
