@@ -10,11 +10,12 @@ from importlib.resources import files
 from typing import Any
 
 from rlprof.model.comparison import Comparison
+from rlprof.model.quickwins import QuickWins
 from rlprof.model.report import Report
 from rlprof.model.sweep import Sweep
 
 
-def render_json(report: Report | Comparison | Sweep) -> str:
+def render_json(report: Report | Comparison | Sweep | QuickWins) -> str:
     """All of it. Never NaN or Infinity, and only text that every JSON parser takes."""
     return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
 
