@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "report": "show a recording",
     "watch": "look at a run that goes on",
     "compare": "is B faster than A, where, and can we tell at all",
+    "investigate": "test hypotheses about what would make a program faster",
     "check": "end with 1 where a run is proven to be slower than a baseline",
     "project": "how long the full run will take, and why",
     "import": "make a recording from a torch trace, ML-Agents timers or cProfile",

@@ -1,4 +1,4 @@
-"""Reports and comparisons as JSON: the stable contracts that the two schemas beside this file describe."""
+"""Reports, comparisons and investigations as JSON: the stable contracts that the schemas beside this file describe."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from importlib.resources import files
 from typing import Any
 
 from rlprof.model.comparison import Comparison
+from rlprof.model.investigation import Investigation
 from rlprof.model.report import Report
 
 
-def render_json(report: Report | Comparison) -> str:
+def render_json(report: Report | Comparison | Investigation) -> str:
     """All of it. Never NaN or Infinity, and only text that every JSON parser takes."""
     return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
 
@@ -26,6 +27,11 @@ def report_schema() -> dict[str, Any]:
 def comparison_schema() -> dict[str, Any]:
     """The one that comparisons are held to."""
     return _schema("comparison.schema.json")
+
+
+def investigation_schema() -> dict[str, Any]:
+    """The one that investigations are held to."""
+    return _schema("investigation.schema.json")
 
 
 def _schema(name: str) -> dict[str, Any]:
