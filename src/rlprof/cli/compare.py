@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
-import signal
 import sys
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -18,8 +14,9 @@ from rlprof.cli.percent import parse_share
 from rlprof.cli.recording_sets import is_experiment, is_set, open_set, title_of
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trial_progress import Progress
+from rlprof.cli.trials import begun, command_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
 from rlprof.experiments.compare import Circumstances
-from rlprof.experiments.journal import FILE, Journal, NoExperiment, Plan, open_journal
+from rlprof.experiments.journal import Journal, Plan, open_journal
 from rlprof.model.comparison import Comparison
 from rlprof.model.errors import BadOption
 from rlprof.recording import open_recording
@@ -182,7 +179,7 @@ def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison
     journal = _resumed(trials) if trials.resume is not None else _begun(trials, margin)
     interrupted = stopped = False
     try:
-        with _ended_as_by_ctrl_c():
+        with ended_as_by_ctrl_c():
             stopped = run_trials(journal, Progress(journal), SettledBySpeed())
         if not stopped:
             journal.ended_at.append(len(journal.complete_pairs()))
@@ -201,46 +198,21 @@ def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison
     return compare_trials(journal, _titles(journal.plan), standing), interrupted
 
 
-@contextlib.contextmanager
-def _ended_as_by_ctrl_c() -> Iterator[None]:
-    """Whoever ends the experiment politely means its trial, too, and wants to keep what was measured."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    # A shell starts what runs in the background with SIGINT ignored; asked for by name, it counts all the same.
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _begun(trials: _Trials, margin: float) -> Journal:
     if trials.a is None or trials.b is None:
         raise BadOption("both sides need a command: --a and --b")
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    directory = trials.out or Path(RUNS_DIRECTORY) / f"compare-{stamp}"
-    if (directory / FILE).exists():
-        raise NoExperiment(f"{directory} holds an experiment already: --resume {directory}, or another --out")
+    directory = free_directory(trials.out, "compare")
     plan = Plan(
-        a=_words(trials.a, "--a"),
-        b=_words(trials.b, "--b"),
+        a=command_words(trials.a, "--a"),
+        b=command_words(trials.b, "--b"),
         runs=trials.runs or 10,
-        seed=trials.seed if trials.seed is not None else time.time_ns() % 2**31,
+        seed=trials.seed if trials.seed is not None else seed_by_chance(),
         warm_up_runs=trials.warm_up_runs,
         timeout=trials.timeout,
         early_stop=trials.early_stop,
         margin=margin,
     )
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        journal = Journal(directory, plan)
-        journal.save()
-    except OSError as error:
-        raise BadOption(f"cannot write to {directory}: {error.strerror or error}") from None
-    return journal
+    return begun(Journal(directory, plan))
 
 
 def _resumed(trials: _Trials) -> Journal:
@@ -251,21 +223,6 @@ def _resumed(trials: _Trials) -> Journal:
     plan = journal.plan
     journal.plan = replace(plan, runs=trials.runs or plan.runs, timeout=trials.timeout or plan.timeout)
     return journal
-
-
-def _words(command: str, option: str) -> tuple[str, ...]:
-    """The words behind `rlprof run`; somebody may have put `python` in front."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise BadOption(f"{option} cannot be split into words: {error}") from None
-    if words and Path(words[0]).name in ("python", "python3", Path(sys.executable).name):
-        words = words[1:]
-    if not words:
-        raise BadOption(f'{option} is empty; for example: {option} "train.py --turbo"')
-    if words[0] != "-m" and not Path(words[0]).exists():
-        raise BadOption(f"there is no script {words[0]} ({option}); for a module: {option} '-m {words[0]}'")
-    return tuple(words)
 
 
 def _titles(plan: Plan) -> tuple[str, str]:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import sys
-import time
 from statistics import fmean
 
 import click
 
-from rlprof.experiments.journal import Journal, Trial
-from rlprof.experiments.schedule import Variant
+from rlprof.experiments.arms import ArmsJournal
+from rlprof.experiments.journal import Journal
+from rlprof.experiments.logbook import WARM_UP, Trial
+from rlprof.experiments.rounds import seconds_left
 from rlprof.model.units import format_duration, format_percent
 
 
 class Progress:
     """Prints as trials begin and end. On a terminal the running trial's line is overwritten by its outcome."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal | ArmsJournal) -> None:
         self._journal = journal
         self._live = sys.stderr.isatty()
-        self._started = time.monotonic()
 
-    def begins(self, pair: int, variant: Variant) -> None:
+    def begins(self, pair: int, variant: str) -> None:
         if self._live:
             click.echo(f"{self._where(pair, variant)}  running ... {self._left()}", err=True, nl=False)
 
@@ -34,16 +34,23 @@ class Progress:
         lead = "\r\x1b[K" if self._live else ""
         click.echo(f"{lead}{self._where(trial.pair, trial.variant)}  {', '.join(said)}  {self._left()}", err=True)
 
-    def _where(self, pair: int, variant: Variant) -> str:
-        if pair < 0:
-            return f"warm-up   {variant.upper()}"
-        width = len(str(self._journal.plan.runs))
-        return f"pair {pair + 1:>{width}}/{self._journal.plan.runs}  {variant.upper()}"
+    def _where(self, pair: int, variant: str) -> str:
+        plan = self._journal.plan
+        kind, name = ("pair", variant.upper()) if isinstance(self._journal, Journal) else ("round", variant)
+        name = f"{name:<{max(map(len, plan.variants))}}"
+        if pair == WARM_UP:
+            return f"{'warm-up':<{len(kind) + 4}} {name}"
+        width = len(str(plan.runs))
+        return f"{kind} {pair + 1:>{width}}/{plan.runs}  {name}"
 
     def _left(self) -> str:
-        took = [t.seconds for t in self._journal.trials if t.outcome == "completed"]
-        if not took:
-            return ""
-        done = sum(t.pair >= 0 and not t.superseded for t in self._journal.trials)
-        left = 2 * self._journal.plan.runs - done
-        return f"({format_duration(left * fmean(took))} left at most)" if left > 0 else ""
+        left = _pairs_left(self._journal) if isinstance(self._journal, Journal) else seconds_left(self._journal)
+        return f"({format_duration(left)} left at most)" if left else ""
+
+
+def _pairs_left(journal: Journal) -> float | None:
+    took = [t.seconds for t in journal.trials if t.outcome == "completed"]
+    if not took:
+        return None
+    done = sum(t.pair != WARM_UP and not t.superseded for t in journal.trials)
+    return max(2 * journal.plan.runs - done, 0) * fmean(took)

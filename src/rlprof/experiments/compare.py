@@ -61,6 +61,7 @@ class Circumstances:
     margin: float = MARGIN
     planned: int | None = None  # pairs that were planned; only where each look might have ended it
     peeked: bool = False
+    level: float | None = None  # what the whole is held to where a family of comparisons shares the budget
     differences: tuple[Difference, ...] = ()
     forced: bool = False
     left_out: tuple[LeftOut, ...] = ()
@@ -88,7 +89,7 @@ def compare(
         raise Incomparable("a run of them did no work that could be timed: nothing to compare")
     n = len(pairs)
     planned = n if how.planned is None else how.planned
-    level = level_at(n, planned, peeked=how.peeked) or ALPHA
+    level = how.level or level_at(n, planned, peeked=how.peeked) or ALPHA
     centre = centre_of(ratios)
     overall = _overall(pairs, centre, level, how.margin)
     family = END_BUDGET if how.peeked else ALPHA

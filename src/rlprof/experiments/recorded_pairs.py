@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rlprof.experiments.comparable import ARGUMENTS, environment_differences, refusal
@@ -55,6 +55,7 @@ def match(
     how: Circumstances,
     *,
     paired: bool = False,
+    measure: Callable[[Recording], Measurement] = measure_run,
 ) -> Matched:
     """Put two sets of runs side by side. `paired` says that the i-th of both were run one after the other."""
     sides = (
@@ -78,7 +79,7 @@ def match(
         warnings=(*how.warnings, *_order_doubts(a, b)),
     )
     said = [Side(name, tuple(r.source for r in side[:n])) for name, side in zip(names, (a, b), strict=True)]
-    pairs = tuple((measure_run(mine), measure_run(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True))
+    pairs = tuple((measure(mine), measure(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True))
     return Matched(pairs, (said[0], said[1]), how)
 
 

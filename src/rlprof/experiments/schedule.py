@@ -1,8 +1,9 @@
-"""The order in which trials run: in pairs, each side first about as often as the other, by chance."""
+"""The order in which trials run: in pairs or rounds, each variant early about as often as late, by chance."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Final, Literal
 
 Variant = Literal["a", "b"]
@@ -20,3 +21,13 @@ def order_of_pair(seed: int, pair: int) -> tuple[Variant, Variant]:
     if pair % 2:
         swapped = not swapped
     return (CANDIDATE, BASELINE) if swapped else (BASELINE, CANDIDATE)
+
+
+def order_of_round(seed: int, round_number: int, variants: Sequence[str]) -> tuple[str, ...]:
+    """In which order all variants run in a round: by chance, and backwards in the next, as pairs do.
+
+    It is drawn for all of them, so that dropping one leaves the others in their order.
+    """
+    order = list(variants)
+    random.Random(f"{seed}/{round_number // 2}").shuffle(order)
+    return tuple(reversed(order)) if round_number % 2 else tuple(order)

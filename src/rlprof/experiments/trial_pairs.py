@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import TypeVar
 
 from rlprof.experiments.compare import Circumstances
-from rlprof.experiments.journal import Journal, Trial
+from rlprof.experiments.journal import Journal
+from rlprof.experiments.logbook import AnyPlan, Logbook, Trial
 from rlprof.experiments.measurements import measure_run
 from rlprof.experiments.peeking import is_settled
 from rlprof.experiments.recorded_pairs import match
@@ -20,6 +22,8 @@ from rlprof.recording import open_recording
 
 #: Others using more of the machine than this is worth a warning.
 MUCH_LOAD = 0.10
+
+PlanType = TypeVar("PlanType", bound=AnyPlan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,10 @@ def compare_trials(journal: Journal, names: tuple[str, str], standing: Standing)
         planned=_planned(journal, n, standing),
         peeked=journal.plan.early_stop,
         forced=standing.force,
-        left_out=(*_left_out(journal), *unreadable),
+        left_out=(*left_out(journal), *unreadable),
         other_load=median(loads) if loads else None,
     )
-    how = replace(how, warnings=tuple(_load_warnings(how.other_load)))
+    how = replace(how, warnings=tuple(load_warnings(how.other_load)))
     found = match([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True).compare()
     return replace(found, stopped_early=standing.stopped_early)
 
@@ -92,7 +96,7 @@ def _open_pairs(journal: Journal) -> tuple[list[tuple[Recording, Recording]], li
     return pairs, unreadable
 
 
-def _left_out(journal: Journal) -> list[LeftOut]:
+def left_out(journal: Logbook[PlanType]) -> list[LeftOut]:
     why: dict[str, Callable[[Trial], str]] = {
         "failed": lambda trial: f"failed with exit code {trial.exit_code}",
         "timeout": lambda trial: f"did not end within {journal.plan.timeout:g} s",
@@ -106,7 +110,7 @@ def _left_out(journal: Journal) -> list[LeftOut]:
     ]
 
 
-def _load_warnings(other_load: float | None) -> list[ComparisonWarning]:
+def load_warnings(other_load: float | None) -> list[ComparisonWarning]:
     if other_load is None or other_load <= MUCH_LOAD:
         return []
     return [

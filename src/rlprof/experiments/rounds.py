@@ -1,0 +1,135 @@
+"""Runs arms in rounds: every arm once per round, in an order by chance, one at a time, saved after each trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from statistics import fmean
+
+from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, Dropped
+from rlprof.experiments.executor import TrialsFail, Watcher, hopeless, note
+from rlprof.experiments.logbook import WARM_UP, Trial
+from rlprof.experiments.schedule import order_of_round
+from rlprof.experiments.trial_process import run_recorded
+
+#: Runs an arm once in this round, into a recording of this name, wherever that is.
+RunArm = Callable[[ArmsJournal, int, Arm, str], Trial]
+#: The arms that further rounds are to leave out; asked before every round.
+Drop = Callable[[ArmsJournal], list[Dropped]]
+#: Whether to stop before the next round.
+Enough = Callable[[ArmsJournal], bool]
+
+
+def run_rounds(
+    journal: ArmsJournal,
+    watcher: Watcher,
+    *,
+    drop: Drop | None = None,
+    enough: Enough | None = None,
+    run: RunArm | None = None,
+) -> bool:
+    """Run what is missing; whether it ended before all rounds were run.
+
+    A KeyboardInterrupt passes through with everything saved. An arm that never works is dropped; if that is the
+    baseline, or none is left, TrialsFail says so.
+    """
+    run = run or run_arm
+    session = 1 + max((trial.session for trial in journal.trials), default=-1)
+    _warm_up(journal, watcher, run, session)
+    for number in range(journal.plan.runs):
+        if not _untouched(journal, number):
+            pass  # what was begun is finished, whatever has become clear meanwhile
+        elif enough is not None and number > 0 and enough(journal):
+            return True
+        else:
+            _drop(journal, drop)
+            if not _anything_left(journal):
+                return True
+        for name in _missing_in_round(journal, number, session):
+            _run_one(journal, watcher, run, number, name, session)
+    return False
+
+
+def run_arm(journal: ArmsJournal, round_number: int, arm: Arm, name: str) -> Trial:
+    """Run an arm once on this machine, recorded, and wait for its end."""
+    ended = run_recorded(arm.words(), journal.directory / name, journal.plan.timeout, arm.surroundings())
+    return Trial(round_number, arm.name, name, ended.outcome, ended.exit_code, ended.seconds, ended.other_load)
+
+
+def seconds_left(journal: ArmsJournal) -> float | None:
+    """How long the remaining trials will take if each takes as long as its arm did so far; None before the first."""
+    took: dict[str, list[float]] = {}
+    for trial in journal.trials:
+        if trial.outcome in ("completed", "timeout"):
+            took.setdefault(trial.variant, []).append(trial.seconds)
+    if not took:
+        return None
+    typical = fmean(seconds for group in took.values() for seconds in group)
+    done = {(trial.pair, trial.variant) for trial in journal.trials if trial.outcome != "interrupted"}
+    return sum(
+        fmean(took.get(arm, [typical]))
+        for arm in journal.active()
+        for number in range(journal.plan.runs)
+        if (number, arm) not in done
+    )
+
+
+def _warm_up(journal: ArmsJournal, watcher: Watcher, run: RunArm, session: int) -> None:
+    names = journal.plan.variants
+    first = BASELINE_ARM if BASELINE_ARM in names else names[0]
+    warmed = sum(trial.pair == WARM_UP and trial.outcome != "interrupted" for trial in journal.trials)
+    for _ in range(warmed, journal.plan.conduct.warm_up_runs):
+        _run_one(journal, watcher, run, WARM_UP, first, session)
+
+
+def _run_one(journal: ArmsJournal, watcher: Watcher, run: RunArm, number: int, name: str, session: int) -> None:
+    if name not in journal.active():
+        return  # it became hopeless in this very round
+    recording = journal.free_name(number, name)
+    watcher.begins(number, name)
+    found = run(journal, number, journal.plan.arm(name), recording)
+    note(journal, watcher, replace(found, session=session))
+    why = hopeless(journal.trials, name, journal.directory)
+    if why is None:
+        return
+    journal.dropped.append(Dropped(name, why, settled=False))
+    journal.save()
+    if name == BASELINE_ARM:
+        raise TrialsFail(f"the program as it is {why}")
+    if not _anything_left(journal) and not any(journal.completed(arm) for arm in _others(journal)):
+        raise TrialsFail(f"no arm works; {name} {why}")
+
+
+def _untouched(journal: ArmsJournal, number: int) -> bool:
+    return not any(trial.pair == number and trial.outcome != "interrupted" for trial in journal.trials)
+
+
+def _drop(journal: ArmsJournal, drop: Drop | None) -> None:
+    found = drop(journal) if drop is not None else []
+    if found:
+        journal.dropped += [entry for entry in found if entry.arm in journal.active()]
+        journal.save()
+
+
+def _anything_left(journal: ArmsJournal) -> bool:
+    return any(name in journal.active() for name in _others(journal))
+
+
+def _others(journal: ArmsJournal) -> list[str]:
+    return [name for name in journal.plan.variants if name != BASELINE_ARM]
+
+
+def _missing_in_round(journal: ArmsJournal, number: int, session: int) -> Iterator[str]:
+    """The arms of a round that have not run, in order.
+
+    In a round that an earlier session left unfinished, the baseline runs again: those that are still to run get a
+    partner of their own time, and those that have run keep theirs.
+    """
+    conduct = journal.plan.conduct
+    done = {t.variant: t for t in journal.trials if t.pair == number and t.outcome != "interrupted"}
+    missing = [name for name in order_of_round(conduct.seed, number, journal.plan.variants) if name not in done]
+    missing = [name for name in missing if name in journal.active()]
+    earlier = done.get(BASELINE_ARM)
+    if missing and earlier is not None and earlier.session < session and BASELINE_ARM in journal.active():
+        missing.insert(len(missing) // 2, BASELINE_ARM)
+    yield from missing
