@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.combine import Team
 from rlprof.experiments.investigate.parse import read_plan
 from rlprof.experiments.investigate.plan import Hypothesis, Plan, in_order
@@ -35,7 +36,9 @@ class Case:
         return stage_of(self.directory, self.plan, hypothesis.name, hypothesis.change)
 
     def team_stage(self, team: Team) -> Stage:
-        return stage_of(self.directory, self.plan, f"together {team.name}", team.change)
+        """Both sides run with what the plan says about combinations; a change has the last word."""
+        words = changed_words(self.plan.command, self.plan.settings.arguments_combined, ())
+        return stage_of(self.directory, replace(self.plan, command=words), f"together {team.name}", team.change)
 
     def first_look(self) -> Stage:
         return first_look(self.directory, self.plan)

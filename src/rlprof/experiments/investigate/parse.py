@@ -65,7 +65,7 @@ def parse_plan(text: str, name: str) -> Plan:
 
 def _settings(top: Table) -> Settings:
     table = top.table("settings", ("runs", "warm_up_runs", "timeout", "margin", "seed"))
-    combined = top.table("combination", ("expect",))
+    combined = top.table("combination", ("expect", "arguments"))
     return Settings(
         runs=table.whole("runs", 1, RUNS),
         warm_up_runs=table.whole("warm_up_runs", 0, WARM_UP_RUNS),
@@ -73,6 +73,7 @@ def _settings(top: Table) -> Settings:
         margin=table.number("margin", lambda share: 0 <= share < 1, "from 0 to 1, as in 0.03", 0.03),
         seed=table.whole("seed", 0, 0) if table.has("seed") else None,
         expect_combined=_expected(combined) if combined.has("expect") else None,
+        arguments_combined=combined.words("arguments"),
     )
 
 

@@ -87,6 +87,7 @@ class Settings:
     margin: float = 0.03
     seed: int | None = None
     expect_combined: float | None = None
+    arguments_combined: tuple[str, ...] = ()  # of both sides where changes are tried together: a longer run, say
 
 
 @dataclass(frozen=True, slots=True)
