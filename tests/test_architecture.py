@@ -22,13 +22,14 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "recording": frozenset({"model", "_version"}),
     "record": frozenset({"model", "recording", "_core", "_version"}),
     "probes": frozenset({"model", "record", "_core", "_version"}),
+    "treat": frozenset({"model", "record", "probes", "_core"}),
     "analyse": frozenset({"model"}),
     "advise": frozenset({"model", "analyse"}),
     "experiments": frozenset({"model", "recording", "analyse", "advise", "_version"}),
     "render": frozenset({"model", "analyse", "advise", "experiments", "_version"}),
     "cli": frozenset(
         {"model", "recording", "record", "probes", "analyse", "advise", "experiments", "render", "demos", "_version"}
-        | {"__init__", "profiler"}
+        | {"__init__", "profiler", "treat"}
     ),
     "demos": frozenset(),
     "__init__": frozenset({"model", "recording", "record", "_core", "_version", "profiler"}),
@@ -42,6 +43,7 @@ ANNOTATED_DEMOS = ("demos/robots", "demos/petri_turns")
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),
+    "probes": frozenset({"treat"}),  # in the process's bootstrap, where there are treatments to apply
     "profiler": frozenset({"analyse", "advise", "render", "probes"}),
     "pytest_plugin": frozenset({"recording", "experiments", "render", "profiler"}),
 }
@@ -57,7 +59,7 @@ EXTRAS |= {"envpool", "pettingzoo", "ray", "skrl", "tianshou"}
 #: Imported only by a program that names the library, so these may import it with the module.
 ASKED_FOR = {"demos", "integrations"}
 #: What `import rlprof` must not bring along.
-LATE = ("analyse", "advise", "experiments", "render", "cli", "probes", "demos", "integrations")
+LATE = ("analyse", "advise", "experiments", "render", "cli", "probes", "treat", "demos", "integrations")
 VAGUE_NAMES = {"utils", "util", "common", "helpers", "misc"}
 MOST_LINES = 500
 

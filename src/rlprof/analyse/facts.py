@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any
 
+from rlprof.analyse.treatments import treatments_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import ProcessEntry, RunEntry
 
@@ -27,6 +28,7 @@ def run_entry(recording: Recording, wall_seconds: float, processes: tuple[Proces
         cores=_whole(facts, "cores"),
         gpu=_text(facts, "gpu"),
         processes=processes,
+        treatments=treatments_of(recording),
     )
 
 

@@ -10,6 +10,7 @@ from rlprof.analyse.bottlenecks import SEPARATOR
 from rlprof.analyse.ledger import GAP_TOLERANCE, NS_PER_SECOND, Account, cost_of, gap_share, ledger_of
 from rlprof.analyse.own_code import spans_not_found
 from rlprof.analyse.thinned import relative_error
+from rlprof.analyse.treatments import treatments_not_applied
 from rlprof.analyse.tree import is_root, names_of, sum_beneath
 from rlprof.model.losses import LOSSES
 from rlprof.model.recording import Process, Recording
@@ -198,6 +199,10 @@ def _spans_not_found(recording: Recording, accounts: Sequence[Account]) -> Itera
     yield from spans_not_found(recording)
 
 
+def _not_treated(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
+    yield from treatments_not_applied(recording)
+
+
 def _clock_jump(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
     drifts = [process.facts.get("wall_drift_seconds") for process in recording.processes]
     largest = max((abs(drift) for drift in drifts if isinstance(drift, (int, float))), default=0.0)
@@ -228,6 +233,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _overheads,
     _recorded,
     _spans_not_found,
+    _not_treated,
     _thinned,
     _alternated,
     _unfinished_processes,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +28,8 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
 from rlprof.recording.runfile import Run, write_run
+from rlprof.treat.bootstrap import VARIABLE, read_variable
+from rlprof.treat.registry import parse_treatments
 
 
 class _RunCommand(click.Command):
@@ -59,6 +63,9 @@ class _RunCommand(click.Command):
 @click.option("--probes/--no-probes", default=True, help="Look into the libraries the program uses [on].")
 @click.option("--budget", metavar="SHARE", default="2%", help="What rlprof may cost before it thins calls [2%].")
 @click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
+@click.option(
+    "--treat", "treatments", multiple=True, metavar="TEXT", help="Change the program: threads=1, … (see docs)."
+)
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
@@ -74,6 +81,7 @@ def run(
     probes: bool,
     budget: str,
     spans: tuple[str, ...],
+    treatments: tuple[str, ...],
     module_depth: int,
     sampler_hz: float,
     schedule: str | None,
@@ -93,6 +101,7 @@ def run(
     rlprof run --out before.rlprof --summary-seconds 10 train.py
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
     rlprof run --span train:Agent.act=policy.forward train.py
+    rlprof run --treat threads=1 --treat skip:train:Agent.log train.py
     """
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
@@ -112,7 +121,8 @@ def run(
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
-    code, recorded = record_program(words, target, options, watch)
+    with _treated(treatments):
+        code, recorded = record_program(words, target, options, watch)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
     end_like(code)
 
@@ -126,6 +136,23 @@ def record_program(
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
     code = supervise([sys.executable, *words], environment, watch, 0.5)
     return code, _join(target, record.ended(_status(code), code))
+
+
+@contextlib.contextmanager
+def _treated(texts: tuple[str, ...]) -> Iterator[None]:
+    """The environment names the treatments, those that it named before and those of the command line."""
+    before = os.environ.get(VARIABLE)
+    treatments = parse_treatments([*(treatment.text for treatment in read_variable(before)), *texts])
+    if treatments:
+        os.environ[VARIABLE] = json.dumps([treatment.text for treatment in treatments])
+    try:
+        yield
+    finally:
+        if treatments:
+            if before is None:
+                del os.environ[VARIABLE]
+            else:
+                os.environ[VARIABLE] = before
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:

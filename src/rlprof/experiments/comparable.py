@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from rlprof.analyse.treatments import treatments_of
 from rlprof.model.comparison import Difference
 from rlprof.model.recording import Recording
 
@@ -17,6 +18,7 @@ _SOFTWARE: Final = (
 )  # fmt: skip
 _UNSET: Final = "-"
 ARGUMENTS: Final = "arguments"
+TREATMENTS: Final = "treatments"
 
 
 def environment_differences(baseline: Sequence[Recording], candidate: Sequence[Recording]) -> tuple[Difference, ...]:
@@ -29,6 +31,7 @@ def environment_differences(baseline: Sequence[Recording], candidate: Sequence[R
     for variable in sorted({name for r in (*baseline, *candidate) for name in _variables(r)}):
         mine, theirs = ([_variables(r).get(variable, _UNSET) for r in side] for side in (baseline, candidate))
         found.append(_difference(variable, mine, theirs, False))
+    found.append(_difference(TREATMENTS, _treatments(baseline), _treatments(candidate), False))
     found.append(_difference(ARGUMENTS, _arguments(baseline), _arguments(candidate), False))
     return tuple(difference for difference in found if difference is not None)
 
@@ -62,6 +65,10 @@ def _variables(recording: Recording) -> dict[str, str]:
 
 def _arguments(recordings: Sequence[Recording]) -> list[str]:
     return [" ".join(recording.main.argv) for recording in recordings]
+
+
+def _treatments(recordings: Sequence[Recording]) -> list[str]:
+    return [", ".join(entry.text for entry in treatments_of(r) if entry.applied) or _UNSET for r in recordings]
 
 
 def refusal(differences: Iterable[Difference]) -> str | None:

@@ -47,6 +47,15 @@ class ProcessEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class TreatmentEntry:
+    """A change that was applied to the program from outside, or was to be: `why` says why it was not."""
+
+    text: str
+    applied: bool
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunEntry:
     command: str
     started: str  # ISO 8601 with offset
@@ -60,6 +69,7 @@ class RunEntry:
     cores: int | None
     gpu: str | None
     processes: tuple[ProcessEntry, ...]
+    treatments: tuple[TreatmentEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

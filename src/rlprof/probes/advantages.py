@@ -12,7 +12,7 @@ from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
 from rlprof.probes.groups import ADVANTAGE
 from rlprof.probes.guesses import list_inferred
-from rlprof.probes.named_spans import is_named
+from rlprof.probes.named_functions import is_named
 from rlprof.probes.own_code import is_called, is_own_file, is_own_function
 from rlprof.probes.patching import Patches, is_patched
 from rlprof.record.targets import Target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,12 +22,22 @@ def begin_recording(session_text: str) -> None:
         kind = ServerSession if role == "server" else Session
         target = Path(inheritance.target)
         begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
+        _begin_treatments()
         if inheritance.options.probes or inheritance.options.spans:
             Probes(inheritance.options).start()
         if role == "spawn":
             end_with_worker()
     except Exception as error:
         complain("bootstrap", f"this process is not recorded: {error!r}")
+
+
+def _begin_treatments() -> None:
+    """Before the probes, so that they look at the program as it is treated; after the machine was described."""
+    treatments = os.environ.get("RLPROF_TREATMENTS")
+    if treatments:
+        from rlprof.treat.bootstrap import begin_treatments
+
+        begin_treatments(treatments)
 
 
 def _role(inheritance: Inheritance) -> str | None:

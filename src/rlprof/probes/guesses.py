@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from rlprof.probes.own_code import as_written
 from rlprof.probes.patching import Patches
 from rlprof.record.noted import note, noted
 
@@ -58,10 +59,11 @@ class Guess:
 def list_inferred(name: str, function: Any, role: str) -> None:
     """Say in the recording what was taken for what, and where its code is."""
     listed: list[dict[str, Any]] = list(noted().get("inferred", ()))
+    code = as_written(function).__code__
     entry = {
         "name": name.replace("__mp_main__:", "__main__:"),  # what a spawned worker calls the script
-        "file": function.__code__.co_filename,
-        "line": function.__code__.co_firstlineno,
+        "file": code.co_filename,
+        "line": code.co_firstlineno,
         "role": role,
     }
     if entry not in listed and len(listed) < MOST_LISTED:

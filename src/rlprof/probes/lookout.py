@@ -26,12 +26,15 @@ class Lookout:
         self._looking = False
         self._events = 0
         self._watching = False
+        self._in_loop = False
+        self._before: Callable[[], None] | None = None  # who listened to the loop's events before us
 
     def start(self, patches: Patches) -> None:
         self._watching = True
         gc.callbacks.append(self._collecting)
         before_flush.append(self._flushing)
-        loop.listener = self._event
+        self._in_loop = True
+        self._before, loop.listener = loop.listener, self._event
         patches.on_undo(self.stop)
 
     def stop(self) -> None:
@@ -45,8 +48,9 @@ class Lookout:
         """The program trains by now: before each flush is often enough."""
         if self._collecting in gc.callbacks:
             gc.callbacks.remove(self._collecting)
+        self._in_loop = False
         if loop.listener == self._event:
-            loop.listener = None
+            loop.listener = self._before
 
     def _collecting(self, phase: str, info: Any) -> None:
         if phase == "start":
@@ -56,6 +60,10 @@ class Lookout:
         self._run(thorough=True)
 
     def _event(self) -> None:
+        if self._before is not None:
+            self._before()
+        if not self._in_loop:  # somebody listens after us, and passes on what we no longer want to hear
+            return
         self._events += 1
         if self._events >= LOOP_EVENTS:
             self._leave_loop()

@@ -12,6 +12,8 @@ from rlprof.record.sites import DEMOS_FOLDER, OWN_FOLDER
 _STANDARD_LIBRARY: Final = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
+TREATED: Final = "__rlprof_treated__"  # the attribute of a function that was put in place of one of the program's
+
 _known: dict[str, bool] = {}
 
 
@@ -32,9 +34,15 @@ def _look_at(file: str) -> bool:
     return not path.startswith((_STANDARD_LIBRARY, OWN_FOLDER)) and not any(part in path for part in _INSTALLED)
 
 
+def as_written(value: Any) -> Any:
+    """The function that the program has there, where a treatment stands in its place."""
+    held = getattr(value, "__dict__", None)
+    return held.get(TREATED, value) if isinstance(held, dict) else value
+
+
 def is_own_function(value: Any) -> bool:
     """Whether this is a plain function written in one of the user's files."""
-    return isinstance(value, FunctionType) and is_own_file(value.__code__.co_filename)
+    return isinstance(value, FunctionType) and is_own_file(as_written(value).__code__.co_filename)
 
 
 def is_own_class(cls: type) -> bool:

@@ -10,7 +10,7 @@ from rlprof.probes.advantages import NAMES as ADVANTAGE_NAMES
 from rlprof.probes.buffer_guess import ADDING, timed_add, timed_sample
 from rlprof.probes.env_guess import timed_render, timed_reset, timed_step
 from rlprof.probes.guesses import Guess
-from rlprof.probes.named_spans import is_named
+from rlprof.probes.named_functions import is_named
 from rlprof.probes.own_code import is_called, is_own_class, is_own_function
 from rlprof.probes.patching import Patches, is_patched
 from rlprof.probes.policy_methods import NAMES as POLICY_NAMES

@@ -38,6 +38,7 @@ from rlprof.render.code_lines import (
 from rlprof.render.columns import columns_with_data
 from rlprof.render.device import device_lines
 from rlprof.render.iterations import comparable, stands_out
+from rlprof.render.overview import treated
 from rlprof.render.regimes import TITLES, regime_cells
 from rlprof.render.whatif import TOP_PHASES as TOP_WHATIF
 from rlprof.render.whatif import note as whatif_note
@@ -93,6 +94,9 @@ def _head(report: Report) -> Iterator[str]:
     parts = [run.status, format_duration(run.wall_seconds), *(escape(part, 80) for part in machine if part)]
     yield " · ".join(parts)
     yield ""
+    for said in treated(report):
+        yield escape(said, 1000)
+        yield ""
 
 
 def _throughput(report: Report) -> Iterator[str]:

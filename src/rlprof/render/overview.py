@@ -48,7 +48,18 @@ def head(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
         f"{run.cores} cores" if run.cores else None,
         run.gpu or ("no GPU" if report.memory.gpu_peak_mb is None else None),
     )
-    yield Group(line, flow((clean_text(fact, 60) for fact in facts if fact), canvas.width, QUIET))
+    yield Group(
+        line,
+        flow((clean_text(fact, 60) for fact in facts if fact), canvas.width, QUIET),
+        *(safe(said, "yellow", limit=1000) for said in treated(report)),
+    )
+
+
+def treated(report: Report) -> Iterator[str]:
+    """What was changed in the program from outside: its numbers are not those of the bare program."""
+    applied = [entry.text for entry in report.run.treatments if entry.applied]
+    if applied:
+        yield f"run with treatments: {', '.join(applied)} (this is not the bare program)"
 
 
 def throughput(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
