@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 from rlprof.model.errors import BadOption
+from rlprof.model.toml_reader import toml_reader
 from rlprof.record.targets import Target, parse_name, parse_span
 
 _FILE: Final = "pyproject.toml"
@@ -40,7 +40,7 @@ def find_settings(directory: Path, warn: Callable[[str], None]) -> ProjectSettin
 
 
 def _table(file: Path, text: str, warn: Callable[[str], None]) -> Any:
-    toml = _toml_reader()
+    toml = toml_reader()
     if toml is None:
         warn(f"{file} is not read: on Python 3.10 that takes the package tomli")
         return None
@@ -49,15 +49,6 @@ def _table(file: Path, text: str, warn: Callable[[str], None]) -> Any:
     except toml.TOMLDecodeError as error:
         raise BadOption(f"{file} is no valid TOML: {error}") from None
     return tool.get("rlprof") if isinstance(tool, dict) else None
-
-
-def _toml_reader() -> Any:
-    for name in ("tomllib", "tomli"):
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError:
-            continue
-    return None
 
 
 def _settings(file: Path, table: Any) -> ProjectSettings:

@@ -120,14 +120,14 @@ class Trying:
         return None
 
     def _hopeless(self, name: str) -> Dropped | None:
-        ratios = self.readings.log_ratios(name)
-        if ratios is None or len(ratios) < FEWEST_TO_GIVE_UP:
+        centre = self.readings.centre(name)
+        if centre is None or centre.n < FEWEST_TO_GIVE_UP:
             return None
         margin = self.journal.plan.conduct.margin
-        _, high = centre_of(ratios).interval(GIVE_UP_LEVEL)
+        _, high = centre.interval(GIVE_UP_LEVEL)
         if high >= math.log1p(margin):
             return None
-        return Dropped(name, f"a gain of {margin:.0%} or more is unlikely after {len(ratios)} rounds", settled=False)
+        return Dropped(name, f"a gain of {margin:.0%} or more is unlikely after {centre.n} rounds", settled=False)
 
     def _enough(self, journal: ArmsJournal) -> bool:
         """Whether another round would leave no time for the winners together, or no time at all."""
@@ -140,8 +140,8 @@ class Trying:
     def _may_combine(self) -> bool:
         edge = math.log1p(self.journal.plan.conduct.margin)
         names = [name for name in self.journal.plan.variants if name != BASELINE_ARM]
-        ratios = [found for name in names if (found := self.readings.log_ratios(name))]
-        return sum(fmean(found) > edge for found in ratios) > 1
+        centres = [found for name in names if (found := self.readings.centre(name)) is not None]
+        return sum(found.mean > edge for found in centres) > 1
 
     # --- the winners together -----------------------------------------------------------------------------------------
 

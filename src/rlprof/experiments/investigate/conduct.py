@@ -1,0 +1,113 @@
+"""Runs the tests of a plan: a first look, each hypothesis in turn, then those that help together."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
+from typing import Final, Protocol
+
+from rlprof.experiments.arm_comparisons import Readings
+from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Conduct
+from rlprof.experiments.executor import TrialsFail, Watcher
+from rlprof.experiments.investigate.case import Case
+from rlprof.experiments.investigate.combine import Team
+from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, is_done, settles
+from rlprof.experiments.logbook import Trial
+from rlprof.experiments.rounds import run_rounds
+from rlprof.experiments.statistics import FEWEST_PAIRS
+
+#: A trial that takes so many times as long as the program does as it is helps nobody, and may never end.
+LONGEST: Final = 5.0
+SHORTEST_LIMIT: Final = 60.0
+
+
+class Audience(Watcher, Protocol):
+    """Is also told which test begins, and how many seconds the tests behind it will take at most."""
+
+    def test_begins(self, name: str, journal: ArmsJournal, seconds_behind: float) -> None: ...
+
+
+class Budget:
+    """How much longer trials may go on."""
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = math.inf if seconds is None else clock() + seconds
+        self.is_spent = False
+
+    def allows(self, seconds: float) -> bool:
+        """Whether there is room for something that takes so long; that there was none is remembered."""
+        if self._clock() + seconds <= self._end:
+            return True
+        self.is_spent = True
+        return False
+
+
+class Conductor:
+    """One session of an investigation. `teams` says which changes help together once all have been tested."""
+
+    def __init__(self, case: Case, audience: Audience, budget: Budget) -> None:
+        self._case = case
+        self._audience = audience
+        self._budget = budget
+        self._typical = 0.0  # seconds of a run of the program as it is
+        self._limit = case.plan.settings.timeout
+
+    def run(self, teams: Callable[[], list[Team]]) -> None:
+        """Run whatever is missing. A KeyboardInterrupt passes through with everything saved."""
+        self._look()
+        tests = [self._case.stage(hypothesis) for hypothesis in self._case.tested()]
+        for at, stage in enumerate(tests):
+            self._test(stage, planned=len(tests), behind=len(tests) - at - 1)
+        together = [self._case.team_stage(team) for team in teams()]
+        for at, stage in enumerate(together):
+            self._test(stage, planned=1, behind=len(together) - at - 1)
+
+    def _conduct(self, runs: int, warm_up_runs: int = 0) -> Conduct:
+        settings = self._case.plan.settings
+        return Conduct(runs, self._case.seed, warm_up_runs, self._limit, early_stop=True, margin=settings.margin)
+
+    def _look(self) -> None:
+        """Warm up by the program as it is, and see that it works and how long it takes."""
+        stage = self._case.first_look()
+        settings = self._case.plan.settings
+        journal = stage.begun(self._conduct(0, max(settings.warm_up_runs, 1)))
+        if not any(trial.outcome == "completed" for trial in journal.trials):
+            journal.trials.clear()  # what did not work before may work now
+            self._audience.test_begins(stage.name, journal, 0.0)
+            run_rounds(journal, self._audience)
+        worked = [trial.seconds for trial in journal.trials if trial.outcome == "completed"]
+        if not worked:
+            raise TrialsFail(_why_baseline_fails(journal.directory, journal.trials[-1]))
+        self._typical = fmean(worked)
+        if self._limit is None:
+            self._limit = max(LONGEST * max(worked), SHORTEST_LIMIT)
+
+    def _test(self, stage: Stage, planned: int, behind: int) -> None:
+        runs = self._case.plan.settings.runs
+        journal = stage.opened()
+        if journal is None and not self._budget.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
+            return
+        journal = stage.begun(self._conduct(runs))
+        if is_done(journal):
+            return
+        self._audience.test_begins(stage.name, journal, 2 * runs * behind * self._typical)
+        try:
+            drop = settles(Readings(journal), planned)
+            run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
+        except TrialsFail:
+            if any(entry.arm == BASELINE_ARM for entry in journal.dropped):
+                raise
+
+    def _has_enough(self, journal: ArmsJournal) -> bool:
+        took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]
+        return not self._budget.allows(self._typical + (fmean(took) if took else self._typical))
+
+
+def _why_baseline_fails(directory: Path, trial: Trial) -> str:
+    log = directory / Path(trial.recording).with_suffix(".log")
+    how = "did not end in time" if trial.outcome == "timeout" else f"failed with exit code {trial.exit_code}"
+    return f"the program as it is {how}; what it said is in {log}"

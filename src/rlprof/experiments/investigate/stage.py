@@ -1,0 +1,102 @@
+"""The test of one change against the program as it is. Its trials and their journal have a directory of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from rlprof.experiments.arm_comparisons import Readings
+from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, Dropped, open_arms
+from rlprof.experiments.investigate.arguments import changed_words
+from rlprof.experiments.investigate.plan import Change, Plan
+from rlprof.experiments.logbook import FILE
+from rlprof.experiments.peeking import look_level
+from rlprof.experiments.statistics import FEWEST_PAIRS, centre_of
+
+KIND: Final = "investigate"
+CHANGE_ARM: Final = "change"
+#: Where the first look at the program is kept.
+FIRST_LOOK: Final = "first-look"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What is tested, under which name, and where."""
+
+    name: str
+    arms: tuple[Arm, ...]
+    directory: Path
+
+    def exists(self) -> bool:
+        return (self.directory / FILE).is_file()
+
+    def opened(self) -> ArmsJournal | None:
+        """What has been measured so far; None where it was not begun."""
+        return open_arms(self.directory, KIND) if self.exists() else None
+
+    def begun(self, conduct: Conduct) -> ArmsJournal:
+        """The journal to go on with: the limits are those of today, the order is that of the beginning."""
+        journal = self.opened()
+        if journal is None:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            journal = ArmsJournal(self.directory, ArmsPlan(KIND, self.arms, conduct, {"name": self.name}))
+        else:
+            kept = replace(conduct, seed=journal.plan.conduct.seed)
+            journal.plan = replace(journal.plan, conduct=kept)
+        journal.save()
+        return journal
+
+
+def baseline_arm(plan: Plan) -> Arm:
+    return Arm(BASELINE_ARM, plan.command, dict(plan.environment))
+
+
+def stage_of(root: Path, plan: Plan, name: str, change: Change) -> Stage:
+    """Another change under the same name is another test, and does not go on with the trials of the first."""
+    changed = Arm(
+        CHANGE_ARM,
+        changed_words(plan.command, change.arguments, change.remove),
+        {**plan.environment, **change.environment},
+        change.treatments,
+    )
+    arms = (baseline_arm(plan), changed)
+    said = json.dumps([[arm.command, dict(arm.environment), arm.treatments] for arm in arms], sort_keys=True)
+    digest = hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:40] or "change"
+    return Stage(name, arms, root / f"{readable}-{digest}")
+
+
+def first_look(root: Path, plan: Plan) -> Stage:
+    """The program as it is, by itself: whether it works, and how long it takes."""
+    return Stage(FIRST_LOOK, (baseline_arm(plan),), root / FIRST_LOOK)
+
+
+def settles(readings: Readings, tests: int) -> Callable[[ArmsJournal], list[Dropped]]:
+    """Ends a test once its answer is clear. All tests of a plan share the budget of such looks."""
+
+    def drop(journal: ArmsJournal) -> list[Dropped]:
+        ratios = readings.log_ratios(CHANGE_ARM)
+        if ratios is None or len(ratios) < FEWEST_PAIRS:
+            return []
+        low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(tests, 1))
+        edge = journal.plan.conduct.margin
+        if low > 0 or high < 0 or (-edge < low and high < edge):
+            return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)]
+        return []
+
+    return drop
+
+
+def has_settled(journal: ArmsJournal) -> bool:
+    return any(entry.settled for entry in journal.dropped)
+
+
+def is_done(journal: ArmsJournal) -> bool:
+    """Whether more rounds would bring nothing, or are not planned."""
+    done = {trial.pair for trial in journal.trials if trial.variant == CHANGE_ARM and trial.outcome != "interrupted"}
+    return CHANGE_ARM not in journal.active() or len(done - {-1}) >= journal.plan.runs

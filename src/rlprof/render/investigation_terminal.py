@@ -1,0 +1,110 @@
+"""An investigation for a terminal, and as plain text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from rlprof.model.clean import clean_text
+from rlprof.model.investigation import Combination, Investigation, Tested
+from rlprof.render import investigation_words as words
+from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, title
+from rlprof.render.terminal import encodable
+from rlprof.render.text import WIDTH
+
+_STYLES: Final = {
+    "confirmed": "green",
+    "refuted": "red",
+    "cannot-tell": QUIET,
+    "less-work": "yellow",
+    "failed": "red",
+    "untested": QUIET,
+}
+#: What the columns beside the name take.
+_BESIDE_NAME: Final = 78
+_LONGEST_NAME: Final = 44
+_LONGEST_LINE: Final = 400
+
+
+def render_investigation(found: Investigation, console: Console) -> None:
+    """Draw it on a console."""
+    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
+    if not canvas.plain:
+        _draw(found, console, canvas)
+        return
+    with console.capture() as capture:
+        _draw(found, console, canvas)
+    console.file.write(encodable(capture.get(), console.encoding))
+
+
+def render_investigation_text(found: Investigation) -> str:
+    """The same without colour, 100 columns wide."""
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    _draw(found, console, Canvas(width=WIDTH))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
+
+
+def _draw(found: Investigation, console: Console, canvas: Canvas) -> None:
+    for number, part in enumerate(_sections(found, canvas)):
+        if number:
+            console.print()
+        console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+
+
+def _sections(found: Investigation, canvas: Canvas) -> Iterator[RenderableType]:
+    yield _head(found, canvas)
+    yield Group(
+        Text(words.headline(found), style="bold"),
+        *(safe(line, "bold green", _LONGEST_LINE) for line in [words.best(found)] if line),
+    )
+    yield Group(title("Hypotheses", "speed-up for the same work", canvas.width), _table(found.hypotheses, canvas))
+    yield from _details(found.hypotheses)
+    if found.combinations:
+        yield Group(title("Together"), _table(found.combinations, canvas))
+        yield from _details(found.combinations)
+    if found.actions:
+        lines = [safe(f"{item.rank}. {words.action(item)}", limit=_LONGEST_LINE) for item in found.actions]
+        yield Group(title("What to do", "most for its effort first", canvas.width), *_indented(lines))
+    if found.warnings:
+        said = [safe(f"{w.code}: {w.message}; {w.remedy}", "yellow", _LONGEST_LINE) for w in found.warnings]
+        yield Group(title("Warnings"), *_indented(said))
+    yield Group(*(safe(line, QUIET, _LONGEST_LINE) for line in words.foot(found)))
+
+
+def _head(found: Investigation, canvas: Canvas) -> RenderableType:
+    lines = [Text("rlprof investigate", style="bold").append("  ").append_text(safe(found.plan, limit=300))]
+    lines.append(Text("baseline  ").append_text(safe(found.baseline, limit=300)))
+    told = words.baseline_line(found)
+    lines += [Text(f"          {told}")] if told else []
+    return Group(*(cut(line, canvas.width) for line in lines))
+
+
+def _table(rows: Sequence[Tested | Combination], canvas: Canvas) -> RenderableType:
+    table = grid(canvas)
+    table.add_column("", no_wrap=True)
+    for name in words.COLUMNS:
+        table.add_column(name, justify="left" if name == "likely" else "right", no_wrap=True)
+    table.add_column("verdict", no_wrap=canvas.width >= WIDTH)
+    room = min(max(canvas.width - _BESIDE_NAME, 16), _LONGEST_NAME)
+    for row in rows:
+        verdict = Text(words.verdict(row), style=_STYLES[row.verdict])
+        table.add_row(cut(Text(clean_text(row.name, 80)), room), *words.cells(row), verdict)
+    return table
+
+
+def _details(rows: Sequence[Tested | Combination]) -> Iterator[RenderableType]:
+    for row in rows:
+        lines = list(words.details(row))
+        if lines:
+            said = [safe(line, limit=_LONGEST_LINE) for line in lines]
+            yield Group(Text(clean_text(row.name, 80), style="bold"), *_indented(said))
+
+
+def _indented(lines: Sequence[Text]) -> Iterator[RenderableType]:
+    return (Padding(line, (0, 0, 0, 2), expand=False) for line in lines)
