@@ -7,8 +7,10 @@ import os
 import sqlite3
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +28,9 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
 from rlprof.recording.runfile import Run, write_run
+
+if TYPE_CHECKING:  # these bring the whole of analysis along, which a plain run needs at its end only
+    from rlprof.cli.companions import Companion
 
 
 class _RunCommand(click.Command):
@@ -64,6 +69,7 @@ class _RunCommand(click.Command):
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
+@click.option("--live", is_flag=True, help="Show speed, phases and the first finding below the program's output.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -79,6 +85,7 @@ def run(
     schedule: str | None,
     summary_every: int | None,
     summary_seconds: float | None,
+    live: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -108,24 +115,55 @@ def run(
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
+    companions = _companions(live=live)
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
-    code, recorded = record_program(words, target, options, watch)
+    code, recorded = record_program(words, target, options, watch, companions)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
     end_like(code)
 
 
 def record_program(
-    words: list[str], target: Path, options: Options, watch: Watch | None = None
+    words: list[str], target: Path, options: Options, watch: Watch | None = None, companions: Sequence[Companion] = ()
 ) -> tuple[int, Path | None]:
     """Run `python WORDS` to its end into a claimed target: its exit code, and what `_join` makes of the recording."""
     record = Run(tuple(mask_arguments(["rlprof", *sys.argv[1:]])), time.time(), "running")
     write_run(parts_of(target), record)
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
-    code = supervise([sys.executable, *words], environment, watch, 0.5)
+    with _going_along(companions, target, watch) as look:
+        code = supervise([sys.executable, *words], environment, look, 0.5)
     return code, _join(target, record.ended(_status(code), code))
+
+
+def _companions(**asked: Any) -> list[Companion]:
+    if not any(value not in (None, False) for value in asked.values()):
+        return []
+    from rlprof.cli.chosen_companions import choose_companions
+
+    return choose_companions(**asked)
+
+
+@contextlib.contextmanager
+def _going_along(companions: Sequence[Companion], target: Path, watch: Watch | None) -> Iterator[Watch | None]:
+    """What to call while the program runs; behind it, the companions have seen its end."""
+    if not companions:
+        yield watch
+        return
+    from rlprof.cli.companions import Companions
+
+    group = Companions(target, companions)
+
+    def look() -> None:
+        group()
+        if watch is not None:
+            watch()
+
+    try:
+        yield look
+    finally:
+        group.close()
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:

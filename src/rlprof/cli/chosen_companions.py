@@ -1,0 +1,21 @@
+"""Which companions were asked for. They are made before the program starts, so that what is missing is said then."""
+
+from __future__ import annotations
+
+import click
+
+from rlprof.cli.companions import Companion
+
+
+def choose_companions(*, live: bool) -> list[Companion]:
+    """Those that were asked for and can be had; what one of them needs and is not there is an error."""
+    chosen: list[Companion] = []
+    if live:
+        from rlprof.cli.live_screen import WHY_NOT, live_screen
+
+        screen = live_screen()
+        if screen is None:
+            click.echo(f"rlprof: {WHY_NOT}", err=True)
+        else:
+            chosen.append(screen)
+    return chosen
