@@ -44,6 +44,19 @@ class CourseSoFar:
     shares_now: dict[str, float]
     shares_whole: dict[str, float]
 
+    def now_of(self, phase: str) -> float:
+        """A phase's share of the last seconds."""
+        return self._of(self.shares_now, phase)
+
+    def whole_of(self, phase: str) -> float:
+        """A phase's share of the whole run."""
+        return self._of(self.shares_whole, phase)
+
+    def _of(self, shares: dict[str, float], phase: str) -> float:
+        if phase != REST:
+            return shares.get(phase, 0.0)
+        return sum(share for name, share in shares.items() if name not in self.phases)
+
 
 def course_so_far(recording: Recording, report: Report, moments: Sequence[Moment]) -> CourseSoFar:
     """The course of the main process."""
