@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from rlprof.cli.companions import Companion
 
 
-def choose_companions(*, live: bool) -> list[Companion]:
+def choose_companions(*, live: bool, tensorboard: Path | None, wandb: bool) -> list[Companion]:
     """Those that were asked for and can be had; what one of them needs and is not there is an error."""
     chosen: list[Companion] = []
     if live:
@@ -18,4 +20,12 @@ def choose_companions(*, live: bool) -> list[Companion]:
             click.echo(f"rlprof: {WHY_NOT}", err=True)
         else:
             chosen.append(screen)
+    if tensorboard is not None:
+        from rlprof.cli.loggers import TensorBoardLogger
+
+        chosen.append(TensorBoardLogger(tensorboard))
+    if wandb:
+        from rlprof.cli.loggers import WandbLogger
+
+        chosen.append(WandbLogger())
     return chosen

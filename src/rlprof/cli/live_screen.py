@@ -59,6 +59,7 @@ class LiveScreen(Companion):
 
     def see_last(self, look: Look) -> None:
         """The report comes next, and says all of it."""
+        self._give_back()
 
     def close(self) -> None:
         self._give_back()

@@ -70,6 +70,8 @@ class _RunCommand(click.Command):
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
 @click.option("--live", is_flag=True, help="Show speed, phases and the first finding below the program's output.")
+@click.option("--tensorboard", type=click.Path(path_type=Path), metavar="DIR", help="Log phases and speed there.")
+@click.option("--wandb", is_flag=True, help="Log phases and speed to a wandb run of its own.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -86,6 +88,8 @@ def run(
     summary_every: int | None,
     summary_seconds: float | None,
     live: bool,
+    tensorboard: Path | None,
+    wandb: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -99,6 +103,8 @@ def run(
     rlprof run -m mypackage.train --seed 1
     rlprof run --out before.rlprof --summary-seconds 10 train.py
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
+    rlprof run --live train.py
+    rlprof run --tensorboard runs/profile train.py
     rlprof run --span train:Agent.act=policy.forward train.py
     """
     words = _python_words(module, command)
@@ -115,7 +121,7 @@ def run(
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
-    companions = _companions(live=live)
+    companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb)
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
