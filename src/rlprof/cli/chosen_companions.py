@@ -9,7 +9,7 @@ import click
 from rlprof.cli.companions import Companion
 
 
-def choose_companions(*, live: bool, tensorboard: Path | None, wandb: bool) -> list[Companion]:
+def choose_companions(*, live: bool, tensorboard: Path | None, wandb: bool, prometheus: int | None) -> list[Companion]:
     """Those that were asked for and can be had; what one of them needs and is not there is an error."""
     chosen: list[Companion] = []
     if live:
@@ -28,4 +28,8 @@ def choose_companions(*, live: bool, tensorboard: Path | None, wandb: bool) -> l
         from rlprof.cli.loggers import WandbLogger
 
         chosen.append(WandbLogger())
+    if prometheus is not None:
+        from rlprof.cli.metrics import Metrics
+
+        chosen.append(Metrics(prometheus))
     return chosen

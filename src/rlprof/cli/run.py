@@ -72,6 +72,7 @@ class _RunCommand(click.Command):
 @click.option("--live", is_flag=True, help="Show speed, phases and the first finding below the program's output.")
 @click.option("--tensorboard", type=click.Path(path_type=Path), metavar="DIR", help="Log phases and speed there.")
 @click.option("--wandb", is_flag=True, help="Log phases and speed to a wandb run of its own.")
+@click.option("--prometheus", type=click.IntRange(0, 65535), metavar="PORT", help="Serve metrics to this machine.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -90,6 +91,7 @@ def run(
     live: bool,
     tensorboard: Path | None,
     wandb: bool,
+    prometheus: int | None,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -121,7 +123,7 @@ def run(
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
-    companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb)
+    companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb, prometheus=prometheus)
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
@@ -144,7 +146,7 @@ def record_program(
 
 
 def _companions(**asked: Any) -> list[Companion]:
-    if not any(value not in (None, False) for value in asked.values()):
+    if all(value is None or value is False for value in asked.values()):  # port 0 is asked for, too
         return []
     from rlprof.cli.chosen_companions import choose_companions
 
