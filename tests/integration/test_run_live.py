@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def test_the_keyboard_is_the_programs(tmp_path: Path) -> None:
         assert screen.end() == code
         assert any(row.endswith("saved") for row in screen.everything()) == (name == "handles")
         assert not any("steps/s now" in row for row in screen.rows())
+
+
+def test_ctrl_z_gives_the_terminal_back_until_the_run_goes_on(tmp_path: Path) -> None:
+    screen = live(tmp_path, READS)
+    screen.read_until(lambda: "name?" in screen.rows(), "the question")
+    screen.press(b"handles\n")
+    screen.read_until(lambda: any("steps/s now" in row for row in screen.rows()), "a dashboard")
+    # No shell sits above to continue what Ctrl-Z has stopped, and an orphaned group is not stopped by the terminal.
+    os.kill(screen.pid, signal.SIGTSTP)
+    _, status = os.waitpid(screen.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    screen.read_until(lambda: not any("steps/s now" in row for row in screen.rows()), "an empty lower end")
+    os.kill(screen.pid, signal.SIGCONT)
+    screen.read_until(lambda: any("steps/s now" in row for row in screen.rows()), "the dashboard again")
+    screen.press(b"\x03")
+    assert screen.end() == 9
 
 
 def test_without_a_terminal_it_says_so_in_one_line_and_goes_on(tmp_path: Path) -> None:

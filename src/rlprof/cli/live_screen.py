@@ -10,7 +10,10 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 from typing import Final
 
 from rich.console import Console
@@ -43,8 +46,17 @@ class LiveScreen(Companion):
         self._terminal = terminal
         self._plain = console.options.ascii_only
         self._size: tuple[int, int] | None = None  # of the terminal, when its rows were last shared out
+        self._lock = threading.RLock()
+        self._before = signal.getsignal(signal.SIGTSTP)
+        if self._before == signal.SIG_DFL:  # in the program itself it is the default again
+            signal.signal(signal.SIGTSTP, self._stop)
 
     def see(self, look: Look) -> None:
+        with self._lock:
+            if os.tcgetpgrp(self._terminal) == os.getpgrp():  # in the background the terminal is somebody else's
+                self._draw(look)
+
+    def _draw(self, look: Look) -> None:
         width, height = os.get_terminal_size(self._terminal)
         if height < SMALLEST_TERMINAL:
             self._give_back()
@@ -63,6 +75,14 @@ class LiveScreen(Companion):
 
     def close(self) -> None:
         self._give_back()
+        if signal.getsignal(signal.SIGTSTP) == self._stop:
+            signal.signal(signal.SIGTSTP, self._before)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl-Z: the shell gets its terminal as it was. The next look after `fg` draws again."""
+        with self._lock:
+            self._give_back()
+            os.kill(os.getpid(), signal.SIGSTOP)
 
     def _lines(self, look: Look, width: int, rows: int) -> list[str]:
         buffer = io.StringIO()
@@ -81,11 +101,12 @@ class LiveScreen(Companion):
 
     def _give_back(self) -> None:
         """The whole terminal scrolls again, and the rows that were ours are empty."""
-        if self._size is None:
-            return
-        top = self._size[1] - min(self._size[1] // 2, MOST_ROWS)
-        self._size = None
-        self._write(f"{_SAVE}\x1b[r\x1b[{top + 1};1H\x1b[J{_RESTORE}")
+        with self._lock:
+            if self._size is None:
+                return
+            top = self._size[1] - min(self._size[1] // 2, MOST_ROWS)
+            self._size = None
+            self._write(f"{_SAVE}\x1b[r\x1b[{top + 1};1H\x1b[J{_RESTORE}")
 
     def _write(self, text: str) -> None:
         # A single write is not interrupted by those of other processes; what cannot be written now is drawn again.
