@@ -24,6 +24,8 @@ from rlprof.model.errors import BadOption
 from rlprof.recording.place import target_of
 from rlprof.render.scalars import EventFile, scalars_of, step_of
 
+UNSETTLED_SECONDS: Final = 2.5
+
 
 class _Logger(Companion):
     """Gives each slice of the run to a library once, in the order of time."""
@@ -34,19 +36,27 @@ class _Logger(Companion):
     def see(self, look: Look) -> None:
         # Whether env steps are counted shows with the first of them; what came before waits to know its place.
         if look.moments and look.moments[-1].sps is not None:
-            self._give(look)
+            self._give(look, _settled(look))
 
     def see_last(self, look: Look) -> None:
-        self._give(look)
+        self._give(look, look.moments)
 
-    def _give(self, look: Look) -> None:
-        fresh = list(enumerate(look.moments))[self._given :]
+    def _give(self, look: Look, moments: Sequence[Moment]) -> None:
+        fresh = list(enumerate(moments))[self._given :]
         self._given += len(fresh)
         if fresh:
             self._log(look.recording.started, fresh)
 
     def _log(self, started: float, fresh: Sequence[tuple[int, Moment]]) -> None:
         raise NotImplementedError
+
+
+def _settled(look: Look) -> Sequence[Moment]:
+    """The moments about which nothing more will be written: workers write when it suits them, once a second."""
+    if len(look.recording.processes) == 1:
+        return look.moments
+    end = look.moments[-1].end_s - UNSETTLED_SECONDS
+    return [moment for moment in look.moments if moment.end_s <= end]
 
 
 class TensorBoardLogger(_Logger):
