@@ -47,7 +47,16 @@ LAZILY: dict[str, frozenset[str]] = {
     "profiler": frozenset({"analyse", "advise", "render", "probes"}),
     "pytest_plugin": frozenset({"recording", "experiments", "render", "profiler"}),
 }
-PUBLIC = {"alternate", "profile", "profile_function", "get_profiler", "count", "iteration", "__version__"}
+PUBLIC = {
+    "alternate",
+    "profile",
+    "profile_function",
+    "get_profiler",
+    "count",
+    "iteration",
+    "open_report",
+    "__version__",
+}
 MAY_PRINT = {"cli", "demos"}
 #: The one place inside the user's process that says, once and on stderr, that something of ours failed.
 COMPLAINS = {"record/complain.py"}

@@ -5,8 +5,17 @@ Importing it starts nothing. `rlprof run train.py` records a program; these are 
 
 from rlprof._core import count, iteration, profile
 from rlprof._version import __version__
-from rlprof.profiler import get_profiler
+from rlprof.profiler import get_profiler, open_report
 from rlprof.record.alternate import alternate
 from rlprof.record.decorate import profile_function
 
-__all__ = ["__version__", "alternate", "count", "get_profiler", "iteration", "profile", "profile_function"]
+__all__ = [
+    "__version__",
+    "alternate",
+    "count",
+    "get_profiler",
+    "iteration",
+    "open_report",
+    "profile",
+    "profile_function",
+]

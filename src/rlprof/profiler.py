@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
@@ -37,6 +37,20 @@ class ReportView:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        from rlprof.render.notebook import render_notebook
+
+        return render_notebook(self.data)
+
+    def _repr_markdown_(self) -> str:
+        """For a notebook's front end that shows no HTML."""
+        return self.markdown()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """How IPython shows it in a terminal."""
+        printer.text(repr(self) if cycle else self.text())
 
 
 class Profiler:
@@ -209,3 +223,11 @@ _profiler = Profiler()
 def get_profiler() -> Profiler:
     """The profiler of this process."""
     return _profiler
+
+
+def open_report(path: str | os.PathLike[str]) -> ReportView:
+    """The report of a recording on disk, or of a run that goes on; in a notebook it shows itself."""
+    from rlprof.advise.report import complete_report
+    from rlprof.recording import open_recording
+
+    return ReportView(complete_report(open_recording(path)))

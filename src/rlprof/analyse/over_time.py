@@ -9,10 +9,9 @@ import numpy as np
 
 from rlprof.analyse.ledger import NS_PER_SECOND, open_account
 from rlprof.analyse.slices import lane_slices
+from rlprof.analyse.throughput import ENV_STEPS, counter_slices
 from rlprof.analyse.tree import names_of
 from rlprof.model.recording import Recording
-
-ENV_STEPS = "env_steps"
 
 
 class PathRow(NamedTuple):
@@ -75,14 +74,10 @@ def moments(recording: Recording) -> Iterator[Moment]:
 
 
 def _env_steps(recording: Recording, ends: np.ndarray[tuple[int], np.dtype[np.int64]]) -> list[float]:
-    """Env steps of the main process since the start, at each of these moments."""
-    process = recording.main
+    """The run's env steps since the start, at each of these moments; workers' where the main process counts none."""
     if not len(ends):
         return []
-    if ENV_STEPS not in process.counter_names:
-        return [0.0] * len(ends)
-    table = process.counter_windows
-    mine = table.counter == process.counter_names.index(ENV_STEPS)
-    found = np.searchsorted(ends, table.end_ns[mine])
-    amounts = np.bincount(np.minimum(found, len(ends) - 1), table.amount[mine], len(ends))
+    counted = counter_slices(recording, ENV_STEPS)
+    found = np.searchsorted(ends, counted.end_ns)
+    amounts = np.bincount(np.minimum(found, len(ends) - 1), counted.amount, len(ends))
     return [float(value) for value in np.cumsum(amounts)]

@@ -71,7 +71,7 @@ def _write(found: Recording, form: str, target: str) -> None:
 
         write_parquet(found, Path(target))
     elif form == "tensorboard":
-        from rlprof.render.tables import write_tensorboard
+        from rlprof.render.scalars import write_tensorboard
 
         write_tensorboard(found, Path(target))
     elif target == "-":

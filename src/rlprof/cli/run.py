@@ -8,9 +8,10 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +29,9 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
 from rlprof.recording.runfile import Run, write_run
+
+if TYPE_CHECKING:  # these bring the whole of analysis along, which a plain run needs at its end only
+    from rlprof.cli.companions import Companion
 
 
 class _RunCommand(click.Command):
@@ -69,6 +73,10 @@ class _RunCommand(click.Command):
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
+@click.option("--live", is_flag=True, help="Show speed, phases and the first finding below the program's output.")
+@click.option("--tensorboard", type=click.Path(path_type=Path), metavar="DIR", help="Log phases and speed there.")
+@click.option("--wandb", is_flag=True, help="Log phases and speed to a wandb run of its own.")
+@click.option("--prometheus", type=click.IntRange(0, 65535), metavar="PORT", help="Serve metrics to this machine.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -85,6 +93,10 @@ def run(
     schedule: str | None,
     summary_every: int | None,
     summary_seconds: float | None,
+    live: bool,
+    tensorboard: Path | None,
+    wandb: bool,
+    prometheus: int | None,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -98,6 +110,8 @@ def run(
     rlprof run -m mypackage.train --seed 1
     rlprof run --out before.rlprof --summary-seconds 10 train.py
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
+    rlprof run --live train.py
+    rlprof run --tensorboard runs/profile train.py
     rlprof run --span train:Agent.act=policy.forward train.py
     rlprof run --treat threads=1 --treat skip:train:Agent.log train.py
     """
@@ -115,24 +129,26 @@ def run(
         spans,
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
+    companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb, prometheus=prometheus)
     if overwrite and out is not None:
         discard(out)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     with _treated(treatments):
-        code, recorded = record_program(words, target, options, watch)
+        code, recorded = record_program(words, target, options, watch, companions)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
     end_like(code)
 
 
 def record_program(
-    words: list[str], target: Path, options: Options, watch: Watch | None = None
+    words: list[str], target: Path, options: Options, watch: Watch | None = None, companions: Sequence[Companion] = ()
 ) -> tuple[int, Path | None]:
     """Run `python WORDS` to its end into a claimed target: its exit code, and what `_join` makes of the recording."""
     record = Run(tuple(mask_arguments(["rlprof", *sys.argv[1:]])), time.time(), "running")
     write_run(parts_of(target), record)
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
-    code = supervise([sys.executable, *words], environment, watch, 0.5)
+    with _going_along(companions, target, watch) as look:
+        code = supervise([sys.executable, *words], environment, look, 0.5)
     return code, _join(target, record.ended(_status(code), code))
 
 
@@ -155,6 +171,35 @@ def _treated(texts: tuple[str, ...]) -> Iterator[None]:
             del os.environ[TREATMENTS_VARIABLE]
         else:
             os.environ[TREATMENTS_VARIABLE] = before
+
+
+def _companions(**asked: Any) -> list[Companion]:
+    if all(value is None or value is False for value in asked.values()):  # port 0 is asked for, too
+        return []
+    from rlprof.cli.chosen_companions import choose_companions
+
+    return choose_companions(**asked)
+
+
+@contextlib.contextmanager
+def _going_along(companions: Sequence[Companion], target: Path, watch: Watch | None) -> Iterator[Watch | None]:
+    """What to call while the program runs; behind it, the companions have seen its end."""
+    if not companions:
+        yield watch
+        return
+    from rlprof.cli.companions import Companions
+
+    group = Companions(target, companions)
+
+    def look() -> None:
+        group()
+        if watch is not None:
+            watch()
+
+    try:
+        yield look
+    finally:
+        group.close()
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TextIO
 
 from rich import box
 from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -45,6 +46,13 @@ class Canvas:
     iterations: int = 5
     processes: int | None = 12
     every_column: bool = False
+
+
+def text_console(buffer: TextIO, width: int) -> Console:
+    """A console for plain text. Inside a notebook, too, where rich would show it at once instead of writing it."""
+    return Console(
+        file=buffer, width=width, color_system=None, force_terminal=False, force_jupyter=False, legacy_windows=False
+    )
 
 
 def safe(text: str, style: str = "", limit: int = 200) -> Text:

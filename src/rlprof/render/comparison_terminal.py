@@ -14,7 +14,7 @@ from rlprof.model.clean import clean_text
 from rlprof.model.comparison import Comparison, ComparisonWarning, PhaseRow, Row
 from rlprof.model.units import format_duration
 from rlprof.render import comparison_words as words
-from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, title
+from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, text_console, title
 from rlprof.render.terminal import encodable
 from rlprof.render.text import WIDTH
 
@@ -42,7 +42,7 @@ def render_comparison(found: Comparison, console: Console, parts: str = "phase")
 def render_comparison_text(found: Comparison) -> str:
     """The same without colour, 100 columns wide."""
     buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    console = text_console(buffer, WIDTH)
     _draw(found, console, Canvas(width=WIDTH))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from rlprof.analyse.over_time import Moment
+from rlprof.analyse.course_so_far import CourseSoFar
 from rlprof.model.clean import clean_text
 from rlprof.model.phases import category_of
-from rlprof.model.report import Finding, Report
+from rlprof.model.report import Report
 from rlprof.model.units import (
     format_count,
     format_duration,
@@ -24,18 +23,34 @@ from rlprof.model.units import (
 from rlprof.render.bars import bar, sparkline
 from rlprof.render.canvas import CATEGORY_STYLES, QUIET, cut
 
-LAST_SECONDS: Final = 10.0
 TOP_PHASES: Final = 8
 BAR_WIDTH: Final = 30
 
 
-def dashboard(report: Report, moments: Sequence[Moment], width: int, *, plain: bool = False) -> RenderableType:
+#: Rows of a small screen that are not phases: a line above, the command, the speed, the table's head, two of advice.
+BESIDE_PHASES: Final = 6
+
+
+def dashboard(report: Report, course: CourseSoFar, width: int, *, plain: bool = False) -> RenderableType:
     """The whole screen."""
-    recent = [moment for moment in moments if moment.end_s > moments[-1].end_s - LAST_SECONDS] if moments else []
-    parts: list[RenderableType] = [_head(report, width), _speed(report, recent, width, plain=plain), Text()]
-    parts.append(_phases(report, recent, plain=plain))
-    if report.findings:
-        parts += [Text(), *_advice(report.findings[0], width)]
+    parts: list[RenderableType] = [_head(report, width), _speed(report, course, width, plain=plain), Text()]
+    parts.append(_phases(course, TOP_PHASES, plain=plain))
+    if advice := _advice(report, width):
+        parts += [Text(), *advice]
+    return Group(*parts)
+
+
+def small_dashboard(
+    report: Report, course: CourseSoFar, width: int, rows: int, *, plain: bool = False
+) -> RenderableType:
+    """The same in so many rows, for the lower end of a screen on which somebody else writes."""
+    parts: list[RenderableType] = [Text(("-" if plain else "─") * width, style=QUIET)]
+    parts += [_head(report, width), _speed(report, course, width, plain=plain)]
+    room = rows - BESIDE_PHASES
+    if room > 0:
+        parts.append(_phases(course, min(room, TOP_PHASES), plain=plain))
+    if rows >= BESIDE_PHASES:
+        parts += _advice(report, width)
     return Group(*parts)
 
 
@@ -47,30 +62,26 @@ def _head(report: Report, width: int) -> Text:
     )
 
 
-def _speed(report: Report, recent: Sequence[Moment], width: int, *, plain: bool) -> Text:
+def _speed(report: Report, course: CourseSoFar, width: int, *, plain: bool) -> Text:
     throughput, line = report.throughput, Text()
-    rates = [moment.sps for moment in recent if moment.sps is not None]
-    if rates:
-        line.append(format_rate(sum(rates) / len(rates)), style="bold").append(" now  ")
+    if course.sps_now is not None:
+        line.append(format_rate(course.sps_now), style="bold").append(" now  ")
         line.append(f"{format_rate(throughput.sps)} overall  {format_count(throughput.env_steps)} env steps  ")
     if report.memory.rss_peak_mb is not None:
         line.append(f"{format_megabytes(report.memory.rss_peak_mb)} peak  ")
     room = min(width - len(line), 60)
     if throughput.windows and room > 8:
         line.append(sparkline([window.sps for window in throughput.windows], room, plain=plain), style="cyan")
-    return line if line.plain else Text("no env steps so far", style=QUIET)
+    return cut(line, width) if line.plain else Text("no env steps so far", style=QUIET)
 
 
-def _phases(report: Report, recent: Sequence[Moment], *, plain: bool) -> Table:
+def _phases(course: CourseSoFar, most: int, *, plain: bool) -> Table:
     """Shares of the last seconds, with those of the whole run beside them."""
-    now = _mean_shares(recent)
-    wall = report.ledger.wall_seconds or 1.0
-    whole = {entry.phase: entry.share for entry in report.phases}
-    whole["unattributed"] = report.ledger.unattributed_seconds / wall
+    now, whole = course.shares_now, course.shares_whole
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, justify in (("phase", "left"), ("now", "right"), ("", "left"), ("whole run", "right")):
         table.add_column(name, justify=justify, no_wrap=True, header_style="bold")  # type: ignore[arg-type]
-    for phase in sorted(now or whole, key=lambda phase: -(now or whole).get(phase, 0.0))[:TOP_PHASES]:
+    for phase in sorted(now or whole, key=lambda phase: -(now or whole).get(phase, 0.0))[:most]:
         share = now.get(phase, 0.0)
         style = CATEGORY_STYLES.get(category_of(phase), QUIET)
         table.add_row(
@@ -82,17 +93,13 @@ def _phases(report: Report, recent: Sequence[Moment], *, plain: bool) -> Table:
     return table
 
 
-def _mean_shares(moments: Sequence[Moment]) -> Mapping[str, float]:
-    sums: dict[str, float] = {}
-    for moment in moments:
-        for phase, share in moment.shares.items():
-            sums[phase] = sums.get(phase, 0.0) + share / len(moments)
-    return sums
-
-
-def _advice(finding: Finding, width: int) -> list[Text]:
+def _advice(report: Report, width: int) -> list[Text]:
+    """The first finding; what bounds the run where there is none."""
+    if not report.findings:
+        return [cut(Text(clean_text(report.verdict, 500), style=QUIET), width)] if report.verdict else []
+    finding = report.findings[0]
     place = f"  {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""
     said = Text(f"{finding.severity}: ", style="bold yellow")
-    said.append(clean_text(finding.title, 300), style="not bold white")
+    said.append(clean_text(finding.title, 300), style="not bold")
     gain = f"at most {format_ratio(finding.gain.high)} faster{clean_text(place, 200)}"
     return [cut(said, width), cut(Text(gain, style=QUIET), width)]

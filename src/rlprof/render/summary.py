@@ -12,7 +12,7 @@ from rlprof.model.clean import clean_text
 from rlprof.model.report import Report
 from rlprof.model.units import format_count, format_duration, format_megabytes, format_percent, format_rate
 from rlprof.render.bars import bar
-from rlprof.render.canvas import CATEGORY_STYLES, QUIET
+from rlprof.render.canvas import CATEGORY_STYLES, QUIET, text_console
 
 TOP_PHASES: Final = 6
 BAR_WIDTH: Final = 24
@@ -26,7 +26,7 @@ def draw_summary(report: Report, console: Console, top: int = TOP_PHASES) -> Non
 def render_summary(report: Report, top: int = TOP_PHASES) -> str:
     """The summary without colour, for a log or a pipe."""
     buffer = io.StringIO()
-    console = Console(file=buffer, width=100, color_system=None, force_terminal=False, legacy_windows=False)
+    console = text_console(buffer, 100)
     console.print(summary(report, top), highlight=False, soft_wrap=True)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 

@@ -1,4 +1,4 @@
-"""A recording as flat tables: CSV for everybody, Parquet for those who have pyarrow, scalars for TensorBoard."""
+"""A recording as flat tables: CSV for everybody, Parquet for those who have pyarrow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from rlprof.analyse.over_time import PathRow, moments, path_rows
+from rlprof.analyse.over_time import PathRow, path_rows
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption
 from rlprof.model.recording import Recording
@@ -56,26 +56,3 @@ def write_parquet(recording: Recording, file: Path) -> None:
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def write_tensorboard(recording: Recording, folder: Path) -> None:
-    """Shares of the phases and steps per second over env steps, as scalars in an event file."""
-    try:
-        from tensorboard.compat.proto.event_pb2 import Event
-        from tensorboard.compat.proto.summary_pb2 import Summary
-        from tensorboard.summary.writer.event_file_writer import EventFileWriter
-    except ImportError:
-        raise BadOption(
-            "TensorBoard's files need tensorboard, which is not installed: pip install tensorboard"
-        ) from None
-    writer = EventFileWriter(str(folder))
-    try:
-        for number, moment in enumerate(moments(recording)):
-            values = {f"rlprof/share/{phase}": share for phase, share in moment.shares.items()}
-            if moment.sps is not None:
-                values["rlprof/env_steps_per_second"] = moment.sps
-            summary = Summary(value=[Summary.Value(tag=clean_text(t, 200), simple_value=v) for t, v in values.items()])
-            step = int(moment.env_steps) if moment.sps is not None else number
-            writer.add_event(Event(wall_time=recording.started + moment.end_s, step=step, summary=summary))
-    finally:
-        writer.close()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 from typing import Final
 
-from rich.console import Console
-
 from rlprof.model.report import Report
-from rlprof.render.canvas import Canvas
+from rlprof.render.canvas import Canvas, text_console
 from rlprof.render.terminal import draw
 
 WIDTH: Final = 100
@@ -17,6 +15,6 @@ WIDTH: Final = 100
 def render_text(report: Report) -> str:
     """The same sections as on the terminal, complete, with no trailing blanks."""
     buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
+    console = text_console(buffer, WIDTH)
     draw(report, console, Canvas(width=WIDTH, operations=None, processes=None, iterations=10, every_column=True))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
