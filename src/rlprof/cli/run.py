@@ -18,7 +18,7 @@ from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
-from rlprof.record.options import Options, Schedule, parse_share
+from rlprof.record.options import DEFAULT_TRACE, Detailed, Options, Schedule, TorchTrace, parse_share
 from rlprof.record.secrets import mask_arguments
 from rlprof.record.targets import parse_span
 from rlprof.recording import open_recording
@@ -62,6 +62,8 @@ class _RunCommand(click.Command):
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
+@click.option("--torch-trace", metavar=DEFAULT_TRACE, help="Have torch.profiler look on in these iterations.")
+@click.option("--detailed", is_flag=True, help="Have cProfile look on for some iterations: NAME.prof and a text.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
@@ -77,6 +79,8 @@ def run(
     module_depth: int,
     sampler_hz: float,
     schedule: str | None,
+    torch_trace: str | None,
+    detailed: bool,
     summary_every: int | None,
     summary_seconds: float | None,
     quiet: bool,
@@ -92,10 +96,13 @@ def run(
     rlprof run -m mypackage.train --seed 1
     rlprof run --out before.rlprof --summary-seconds 10 train.py
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
+    rlprof run --torch-trace wait=2,warmup=2,active=4,repeat=1,record_shapes train.py
+    rlprof run --detailed train.py
     rlprof run --span train:Agent.act=policy.forward train.py
     """
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
+    trace = _trace(torch_trace, schedule, detailed) if torch_trace else None
     options = _with_own_code(
         Options(
             memory=memory,
@@ -103,6 +110,8 @@ def run(
             module_depth=module_depth,
             sampler_hz=sampler_hz,
             schedule=events,
+            torch_trace=trace,
+            detailed=Detailed() if detailed else None,
             budget=parse_share(budget),
         ),
         spans,
@@ -126,6 +135,15 @@ def record_program(
     environment = environment_for(Inheritance(str(target), options, None), dict(os.environ))
     code = supervise([sys.executable, *words], environment, watch, 0.5)
     return code, _join(target, record.ended(_status(code), code))
+
+
+def _trace(wanted: str, schedule: str | None, detailed: bool) -> TorchTrace:
+    trace = TorchTrace.parse(wanted)
+    if schedule:
+        raise BadOption("--torch-trace logs the spans of its own iterations: leave out --schedule")
+    if detailed and trace.schedule.repeat == 0:
+        raise BadOption("--detailed begins after the last window of --torch-trace: give that a repeat=1 or more")
+    return trace
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:

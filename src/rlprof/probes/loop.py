@@ -16,6 +16,7 @@ from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import LOSS
 from rlprof.probes.stages import ROLLOUT_END, TARGET, Stages
+from rlprof.record.turns import infer_turn
 
 Site = tuple[Any, int]
 
@@ -66,7 +67,7 @@ class Loop(threading.local):
             self.end_loss()
         if self.updated:
             self.updated = False
-            _core.infer_turn()
+            infer_turn()
         if not self._stages.over:
             self._stages.note_env_step()
         _core.settle_steps(self._listener is None)
