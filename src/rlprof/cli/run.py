@@ -15,6 +15,7 @@ import click
 from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
+from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
@@ -24,8 +25,9 @@ from rlprof.record.targets import parse_span
 from rlprof.recording import open_recording
 from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
-from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
+from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, named, parts_of
 from rlprof.recording.runfile import Run, write_run
+from rlprof.recording.traces import fold_traces
 
 
 class _RunCommand(click.Command):
@@ -64,6 +66,7 @@ class _RunCommand(click.Command):
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--torch-trace", metavar=DEFAULT_TRACE, help="Have torch.profiler look on in these iterations.")
 @click.option("--detailed", is_flag=True, help="Have cProfile look on for some iterations: NAME.prof and a text.")
+@click.option("--detailed-by-phase", "by_phase", is_flag=True, help="The same with a profile for each phase.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
@@ -81,6 +84,7 @@ def run(
     schedule: str | None,
     torch_trace: str | None,
     detailed: bool,
+    by_phase: bool,
     summary_every: int | None,
     summary_seconds: float | None,
     quiet: bool,
@@ -102,7 +106,7 @@ def run(
     """
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
-    trace = _trace(torch_trace, schedule, detailed) if torch_trace else None
+    trace = _trace(torch_trace, schedule, detailed or by_phase) if torch_trace else None
     options = _with_own_code(
         Options(
             memory=memory,
@@ -111,7 +115,7 @@ def run(
             sampler_hz=sampler_hz,
             schedule=events,
             torch_trace=trace,
-            detailed=Detailed() if detailed else None,
+            detailed=Detailed(by_phase) if detailed or by_phase else None,
             budget=parse_share(budget),
         ),
         spans,
@@ -119,10 +123,14 @@ def run(
     )
     if overwrite and out is not None:
         discard(out)
+    elif out is not None and (options.torch_trace or options.detailed):
+        refuse_what_is_there(named(out))
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     code, recorded = record_program(words, target, options, watch)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
+    if recorded == target and (options.torch_trace or options.detailed):
+        say_what_windows_left(target, detailed=options.detailed is not None)
     end_like(code)
 
 
@@ -200,7 +208,9 @@ def _join(target: Path, record: Run) -> Path | None:
     parts = parts_of(target)
     try:
         write_run(parts, record)
-        return merge(target)
+        merged = merge(target)
+        fold_traces(merged)
+        return merged
     except EmptyRecording:
         _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
         _remove_empty(target)

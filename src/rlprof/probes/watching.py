@@ -25,7 +25,7 @@ def arm_windows(session: Session) -> None:
     if target is None or (options.torch_trace is None and options.detailed is None):
         return
     trace = TorchWindow(target, options.torch_trace) if options.torch_trace is not None else None
-    by_function = CProfileWindow(target) if options.detailed is not None else None
+    by_function = CProfileWindow(target, options.detailed) if options.detailed is not None else None
     tools: list[Tool] = [tool for tool in (trace, by_function) if tool is not None]
     windows = Windows(session, tools)
     listen(windows)

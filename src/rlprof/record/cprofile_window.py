@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from rlprof.record.options import Detailed
+from rlprof.record.phase_profile import PhaseProfile
 from rlprof.recording.place import profile_of
 
 #: A window lasts for so many iterations and so long, or at most until the first turn after the longest time.
@@ -21,8 +23,9 @@ class CProfileWindow:
     name: Final = "cProfile"
     code: Final = "detailed"
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, wanted: Detailed) -> None:
         self._target = target
+        self._by_phase = wanted.by_phase
         self._profile: Any = None
         self._ended = False
         self.busy = False
@@ -43,7 +46,7 @@ class CProfileWindow:
     def open(self) -> None:
         from cProfile import Profile
 
-        self._profile = Profile()
+        self._profile = PhaseProfile() if self._by_phase else Profile()
         self.busy = True
         self._profile.enable()
         self.busy = False
@@ -58,12 +61,17 @@ class CProfileWindow:
         profile, self._profile = self._profile, None
         self._ended = True
         # Before Python 3.12 there is one profiler per thread, and another one may be in our place by now.
-        if hasattr(sys, "monitoring") or sys.getprofile() is profile:
+        if self._by_phase or hasattr(sys, "monitoring") or sys.getprofile() is profile:
             profile.disable()
-        file = profile_of(self._target)
-        profile.dump_stats(file)
-        os.chmod(file, 0o600)
-        return {"files": [file.name]}
+        phases = profile.phases if self._by_phase else [None]
+        files = [profile_of(self._target, phase) for phase in phases]
+        for phase, file in zip(phases, files, strict=True):
+            if phase is None:
+                profile.dump_stats(file)
+            else:
+                profile.dump(phase, file)
+            os.chmod(file, 0o600)
+        return {"files": [file.name for file in files]}
 
     def missed(self) -> tuple[str, str] | None:
         if self._ended:
