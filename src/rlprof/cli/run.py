@@ -130,7 +130,7 @@ def run(
     code, recorded = record_program(words, target, options, watch)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
     if recorded == target and (options.torch_trace or options.detailed):
-        say_what_windows_left(target, detailed=options.detailed is not None)
+        say_what_windows_left(target, detailed=options.detailed is not None, with_warnings=quiet)
     end_like(code)
 
 

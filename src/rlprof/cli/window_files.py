@@ -14,7 +14,7 @@ from rlprof.model.errors import OutputExists, RlprofError
 from rlprof.recording import open_recording
 from rlprof.recording.place import detailed_of, profile_of, trace_of
 
-#: Warnings of windows: a report lists them; they are said here, too, because somebody asked for what is missing.
+#: Warnings of windows. A report lists them; without one they are said here.
 CODES = ("torch-trace", "detailed")
 
 
@@ -25,7 +25,7 @@ def refuse_what_is_there(target: Path) -> None:
             raise OutputExists(f"{file} exists already: choose another --out, or allow it with --overwrite")
 
 
-def say_what_windows_left(target: Path, *, detailed: bool) -> None:
+def say_what_windows_left(target: Path, *, detailed: bool, with_warnings: bool) -> None:
     """Write the texts, then name every file. Whatever goes wrong here, the program's own end is what counts."""
     try:
         recording = open_recording(target)
@@ -35,7 +35,7 @@ def say_what_windows_left(target: Path, *, detailed: bool) -> None:
 
             files = list(dict.fromkeys((*files, *write_details(target))))
         for warning in recording.main.warnings:
-            if warning.code in CODES:
+            if with_warnings and warning.code in CODES:
                 _say(f"{warning.message}; {warning.remedy}")
         if files:
             _say(f"beside the recording: {', '.join(file.name for file in files)}")

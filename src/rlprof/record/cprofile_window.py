@@ -77,7 +77,6 @@ class CProfileWindow:
         if self._ended:
             return None
         return (
-            "the program ended before its loop had turned once, so that cProfile never looked on: "
-            "the detailed text is from stack samples",
+            "the program ended before cProfile could look on for an iteration: the detailed text is from stack samples",
             "train longer",
         )

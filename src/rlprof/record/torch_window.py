@@ -33,7 +33,7 @@ class TorchWindow:
         self._files: list[str] = []
         self._marks: list[int] = []
         self._saved = False
-        self._ended = False  # the latest window
+        self._through = False
         self._cycle = 0
         self.busy = False  # what happens to torch's profilers now is our doing
 
@@ -44,13 +44,12 @@ class TorchWindow:
 
     def opens(self, turn: int) -> bool:
         wait, warmup, active, repeat = self._wanted.schedule.as_tuple()
-        cycle, at = divmod(turn, wait + warmup + active)
-        self._cycle = cycle
-        return at == wait and (repeat == 0 or cycle < repeat) and "torch" in sys.modules
+        self._cycle, at = divmod(turn, wait + warmup + active)
+        self._through = 0 < repeat <= self._cycle
+        return at == wait and not self._through and "torch" in sys.modules
 
     def is_through(self) -> bool:
-        repeat = self._wanted.schedule.repeat
-        return bool(repeat) and self._cycle + 1 >= repeat and self._ended
+        return self._through
 
     def open(self) -> None:
         torch: Any = sys.modules["torch"]
@@ -59,7 +58,7 @@ class TorchWindow:
         if allocator() is not None:
             activities.append(profiler.ProfilerActivity.CUDA)
         _, warmup, active, _ = self._wanted.schedule.as_tuple()
-        self._marks, self._files, self._ended = [], [], False
+        self._marks, self._files = [], []
         with self._our_doing():
             self._profiler = profiler.profile(
                 activities=activities,
@@ -86,7 +85,7 @@ class TorchWindow:
         profiler, self._profiler = self._profiler, None
         with self._our_doing():
             profiler.stop()
-        self._ended = True
+        self._through = self._cycle + 1 == self._wanted.schedule.repeat
         return {"files": self._files, "marks": self._marks, "warmup": self._wanted.schedule.warmup}
 
     def missed(self) -> tuple[str, str] | None:

@@ -47,14 +47,17 @@ def listen(listener: Listener | None) -> None:
     _turns.listener = listener
 
 
-def infer_turn() -> None:
-    """The loop was seen to turn."""
+def infer_turn() -> int:
+    """The loop was seen to turn. How long the listener took."""
     listener = _turns.heard(marked=False)
-    if listener is not None:
-        listener.ending()
+    if listener is None:
+        _core.infer_turn()
+        return 0
+    began = _core.clock_ns()
+    listener.ending()
     _core.infer_turn()
-    if listener is not None:
-        listener.begun()
+    listener.begun()
+    return _core.clock_ns() - began
 
 
 def mark_turn() -> AbstractContextManager[Any]:

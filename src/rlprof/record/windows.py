@@ -117,19 +117,20 @@ class Windows:
             return
         self._drop(tool)
         self._session.warn(tool.code, why, "leave out rlprof's option, or the program's own profiler")
-        complain(tool.code, why)
 
     def _drop(self, tool: Tool) -> None:
-        """What passed in its window is kept apart all the same."""
+        """Without a file of it. What passed in its window is kept apart all the same."""
         if tool in self._tools:
             self._tools.remove(tool)
         if tool is self._open:
             self._open = None
             turns = self._turn + 1 - self._opened[0]
             try:
-                tool.close()
-            except Exception:
-                pass  # it was given up
+                files = tool.close()["files"]
+            except Exception:  # it was given up
+                files = []
+            for name in files if self._session.target is not None else ():
+                self._session.target.with_name(name).unlink(missing_ok=True)
             self._keep(tool, turns, {"files": []})
 
     def _carefully(self, tool: Tool, action: Callable[[], Any]) -> Any:
