@@ -192,6 +192,4 @@ def _samples(table: SampleTable, cuts: Cuts) -> SampleTable:
 
 def _stretches(table: StretchTable, cuts: Cuts) -> StretchTable:
     rows = cuts.keeps(table.start_ns, table.start_ns + table.duration_ns)
-    return StretchTable(
-        table.what[rows], table.env[rows], cuts.moved(table.start_ns[rows]), table.duration_ns[rows]
-    )
+    return StretchTable(table.what[rows], table.env[rows], cuts.moved(table.start_ns[rows]), table.duration_ns[rows])

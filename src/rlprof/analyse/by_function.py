@@ -33,9 +33,7 @@ def sampled_functions(process: Process, most: int) -> tuple[list[SampledFunction
         if stack:
             at_end[stack[0]] = at_end.get(stack[0], 0) + count
     ranked = sorted(anywhere.items(), key=lambda item: (-item[1], item[0]))[:most]
-    return [
-        SampledFunction(*name, samples, at_end.get(name, 0), samples / total) for name, samples in ranked
-    ], total
+    return [SampledFunction(*name, samples, at_end.get(name, 0), samples / total) for name, samples in ranked], total
 
 
 def _name(frame: Frame) -> tuple[str, str]:

@@ -27,7 +27,7 @@ def arm_windows(session: Session) -> None:
     trace = TorchWindow(target, options.torch_trace) if options.torch_trace is not None else None
     by_function = CProfileWindow(target, options.detailed) if options.detailed is not None else None
     tools: list[Tool] = [tool for tool in (trace, by_function) if tool is not None]
-    windows = Windows(session, tools)
+    windows = Windows(session, target.parent, tools)
     listen(windows)
     _follow_marks()
     _make_way(windows, trace, by_function)

@@ -7,6 +7,7 @@ costs, starting and saving included, is in no other figure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from rlprof import _core
@@ -21,8 +22,12 @@ FACT = "windows"
 class Tool(Protocol):
     """What looks on in a window. `turn` counts iterations from 0."""
 
-    name: str
-    code: str  # of its warnings
+    @property
+    def name(self) -> str: ...
+    @property
+    def code(self) -> str:
+        """Of its warnings."""
+        ...
 
     def in_the_way(self) -> str | None:
         """Why it cannot open, because the program does something like it already."""
@@ -54,8 +59,9 @@ class Tool(Protocol):
 class Windows:
     """Opens the windows of its tools, one tool after the other. A tool that fails is dropped; training goes on."""
 
-    def __init__(self, session: Session, tools: Sequence[Tool]) -> None:
+    def __init__(self, session: Session, folder: Path, tools: Sequence[Tool]) -> None:
         self._session = session
+        self._folder = folder  # where the tools' files are
         self._tools = list(tools)
         self._open: Tool | None = None
         self._opened = (0, 0)  # turn, moment
@@ -129,8 +135,8 @@ class Windows:
                 files = tool.close()["files"]
             except Exception:  # it was given up
                 files = []
-            for name in files if self._session.target is not None else ():
-                self._session.target.with_name(name).unlink(missing_ok=True)
+            for name in files:
+                (self._folder / name).unlink(missing_ok=True)
             self._keep(tool, turns, {"files": []})
 
     def _carefully(self, tool: Tool, action: Callable[[], Any]) -> Any:

@@ -31,7 +31,8 @@ def window_lines(report: Report) -> Iterator[str]:
     """How long another profiler looked on, whether that is kept apart, and where its files are."""
     for window in report.windows:
         files = ", ".join(clean_text(name, 120) for name in window.files) or "no file"
-        yield f"{clean_text(window.tool, 40)}: {_iterations(window)}, {format_duration(window.seconds)}; {_apart(window)}"
+        lasted = f"{_iterations(window)}, {format_duration(window.seconds)}"
+        yield f"{clean_text(window.tool, 40)}: {lasted}; {_apart(window)}"
         yield f"  {files}"
 
 
