@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.bottlenecks import bottlenecks_of
 from rlprof.analyse.course import course_of
 from rlprof.analyse.facts import device_of, run_entry
@@ -18,6 +19,7 @@ from rlprof.analyse.regimes import regimes_of
 from rlprof.analyse.sampling import sampling_of
 from rlprof.analyse.startup import Startup
 from rlprof.analyse.throughput import iterating_process, throughput_of
+from rlprof.analyse.torch_operators import operators_of, windows_of
 from rlprof.analyse.warnings import losses_of, warnings_of
 from rlprof.analyse.whatif import whatif_of
 from rlprof.analyse.workers import workers_of
@@ -27,6 +29,7 @@ from rlprof.model.report import SCHEMA, ProcessEntry, Report, SlowestIteration
 
 def build_report(recording: Recording) -> Report:
     """All numbers of a recording. `findings` is empty: advice is given on top of this report."""
+    recording = outside_windows(recording)
     course = course_of(recording)
     accounts = (course.account, *(open_account(process) for process in recording.processes[1:]))
     wall_seconds = accounts[0].wall_seconds
@@ -58,6 +61,8 @@ def build_report(recording: Recording) -> Report:
         inferred=inferred_of(recording),
         drilldown=drilldown_of(accounts[0], slices, startup),
         workers=workers,
+        windows=windows_of(recording),
+        operators=operators_of(recording, accounts[0]),
     )
 
 

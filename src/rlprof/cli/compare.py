@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 
+from rlprof.cli.charts import HELP as CHARTS_HELP
+from rlprof.cli.charts import check_place, write_comparison_charts
 from rlprof.cli.percent import parse_share
 from rlprof.cli.recording_sets import is_experiment, is_set, open_set, title_of
 from rlprof.cli.report import OUTPUT, write_output
@@ -79,6 +81,7 @@ class _Trials:
 @click.option("--force", is_flag=True, help="Compare even what was measured under different conditions.")
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the comparison as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
+@click.option("--charts", metavar="FILE|DIR/", help=CHARTS_HELP)
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -97,12 +100,15 @@ def compare(
     force: bool,
     json_file: str | None,
     markdown_file: str | None,
+    charts: str | None,
 ) -> None:
     """Is B faster than A, where, and can we tell at all?
 
     Compares two commands, which are run in turns, or recordings that exist already, or the batches of one recording.
     The unit is the run (or the batch), never the iteration; what cannot be told is called so.
     """
+    if charts is not None:
+        check_place(charts)
     behind: tuple[str, ...] | None = ctx.meta.get("rlprof.b")
     trials = _Trials(a, b, runs, out, resume, timeout, warm_up_runs, early_stop, seed)
     share = parse_share(margin)
@@ -116,6 +122,8 @@ def compare(
     else:
         found = _by_reading(recordings, behind, share, force)
     show(found, json_file, markdown_file)
+    if charts is not None:
+        write_comparison_charts(charts, found)
     if interrupted:
         sys.exit(130)
 

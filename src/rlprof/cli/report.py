@@ -12,6 +12,8 @@ import click
 
 from rlprof.advise.engine import RULES
 from rlprof.advise.report import complete_report
+from rlprof.cli.charts import HELP as CHARTS_HELP
+from rlprof.cli.charts import check_place, write_report_charts
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption, RlprofError
 from rlprof.model.report import Report
@@ -23,6 +25,7 @@ Examples:
   rlprof report run.rlprof --json report.json --markdown report.md
   rlprof report run.rlprof --json - | jq .throughput.sps
   rlprof report run.rlprof --text - | less
+  rlprof report run.rlprof --charts charts.pdf
   rlprof report run.rlprof --why unattributed-high
 
 A run that was killed, or is still going, is read from its directory of parts in the same way."""
@@ -35,9 +38,15 @@ OUTPUT = click.Path(dir_okay=False, allow_dash=True)
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the report as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--text", "text_file", metavar="FILE", type=OUTPUT, help="Write it as plain text, in full; - is stdout.")
+@click.option("--charts", metavar="FILE|DIR/", help=CHARTS_HELP)
 @click.option("--why", metavar="RULE", help="Print the evidence of this rule's findings in full, and nothing else.")
 def report(
-    recording: str, json_file: str | None, markdown_file: str | None, text_file: str | None, why: str | None
+    recording: str,
+    json_file: str | None,
+    markdown_file: str | None,
+    text_file: str | None,
+    charts: str | None,
+    why: str | None,
 ) -> None:
     """Make a report from RECORDING, a .rlprof file or the directory of a run that did not end.
 
@@ -49,15 +58,20 @@ def report(
         if file is not None
     ]
     try:
-        _refuse_own_input(recording, [file for file, _ in outputs])
-        if why is not None and outputs:
+        _refuse_own_input(recording, [*(file for file, _ in outputs), *([charts] if charts else [])])
+        if why is not None and (outputs or charts):
             raise BadOption("--why prints to the terminal: leave out --json, --markdown and --text, which have it all")
-        found = complete_report(open_recording(recording))
+        if charts is not None:
+            check_place(charts)
+        opened = open_recording(recording)
+        found = complete_report(opened)
+        if charts is not None:
+            write_report_charts(charts, opened, found)
         for file, render in outputs:
             write_output(file, render(found))
         if why is not None:
             _explain(found, why)
-        elif not outputs:
+        elif not outputs and charts is None:
             _draw(found)
     except RlprofError as error:
         click.echo(f"rlprof: {clean_text(str(error), 1000)}", err=True)

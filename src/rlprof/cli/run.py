@@ -18,17 +18,19 @@ import click
 from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
+from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance, environment_for
-from rlprof.record.options import Options, Schedule, parse_share
+from rlprof.record.options import DEFAULT_TRACE, Detailed, Options, Schedule, TorchTrace, parse_share
 from rlprof.record.secrets import mask_arguments
 from rlprof.record.targets import parse_span
 from rlprof.recording import open_recording
 from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
-from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
+from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, named, parts_of
 from rlprof.recording.runfile import Run, write_run
+from rlprof.recording.traces import fold_traces
 
 if TYPE_CHECKING:  # these bring the whole of analysis along, which a plain run needs at its end only
     from rlprof.cli.companions import Companion
@@ -71,6 +73,9 @@ class _RunCommand(click.Command):
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
+@click.option("--torch-trace", metavar=DEFAULT_TRACE, help="Have torch.profiler look on in these iterations.")
+@click.option("--detailed", is_flag=True, help="Have cProfile look on for some iterations: NAME.prof and a text.")
+@click.option("--detailed-by-phase", "by_phase", is_flag=True, help="The same with a profile for each phase.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
 @click.option("--live", is_flag=True, help="Show speed, phases and the first finding below the program's output.")
@@ -91,6 +96,9 @@ def run(
     module_depth: int,
     sampler_hz: float,
     schedule: str | None,
+    torch_trace: str | None,
+    detailed: bool,
+    by_phase: bool,
     summary_every: int | None,
     summary_seconds: float | None,
     live: bool,
@@ -112,11 +120,14 @@ def run(
     rlprof run --schedule wait=2,warmup=2,active=4,repeat=1 train.py
     rlprof run --live train.py
     rlprof run --tensorboard runs/profile train.py
+    rlprof run --torch-trace wait=2,warmup=2,active=4,repeat=1,record_shapes train.py
+    rlprof run --detailed train.py
     rlprof run --span train:Agent.act=policy.forward train.py
     rlprof run --treat threads=1 --treat skip:train:Agent.log train.py
     """
     words = _python_words(module, command)
     events = Schedule.parse(schedule) if schedule else None
+    trace = _trace(torch_trace, schedule, detailed or by_phase) if torch_trace else None
     options = _with_own_code(
         Options(
             memory=memory,
@@ -124,6 +135,8 @@ def run(
             module_depth=module_depth,
             sampler_hz=sampler_hz,
             schedule=events,
+            torch_trace=trace,
+            detailed=Detailed(by_phase) if detailed or by_phase else None,
             budget=parse_share(budget),
         ),
         spans,
@@ -132,11 +145,15 @@ def run(
     companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb, prometheus=prometheus)
     if overwrite and out is not None:
         discard(out)
+    elif out is not None and (options.torch_trace or options.detailed):
+        refuse_what_is_there(named(out))
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     with _treated(treatments):
         code, recorded = record_program(words, target, options, watch, companions)
     _finish(target, recorded, quiet, named_spans=bool(options.spans))
+    if recorded == target and (options.torch_trace or options.detailed):
+        say_what_windows_left(target, detailed=options.detailed is not None, with_warnings=quiet)
     end_like(code)
 
 
@@ -202,6 +219,15 @@ def _going_along(companions: Sequence[Companion], target: Path, watch: Watch | N
         group.close()
 
 
+def _trace(wanted: str, schedule: str | None, detailed: bool) -> TorchTrace:
+    trace = TorchTrace.parse(wanted)
+    if schedule:
+        raise BadOption("--torch-trace logs the spans of its own iterations: leave out --schedule")
+    if detailed and trace.schedule.repeat == 0:
+        raise BadOption("--detailed begins after the last window of --torch-trace: give that a repeat=1 or more")
+    return trace
+
+
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:
     """The options with what was said about the program's own code, here and in its pyproject.toml."""
     for span in spans:
@@ -256,7 +282,9 @@ def _join(target: Path, record: Run) -> Path | None:
     parts = parts_of(target)
     try:
         write_run(parts, record)
-        return merge(target)
+        merged = merge(target)
+        fold_traces(merged)
+        return merged
     except EmptyRecording:
         _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
         _remove_empty(target)

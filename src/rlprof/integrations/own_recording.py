@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rlprof import _core
 from rlprof.probes.loop import loop
 from rlprof.profiler import get_profiler
 from rlprof.record.session import current_session
+from rlprof.record.turns import infer_turn
 
 
 class OwnRecording:
@@ -39,5 +39,5 @@ class OwnRecording:
 
 def turn() -> None:
     """The loop turns here: whatever the order of events would say about it later is known already."""
-    _core.infer_turn()
+    infer_turn()
     loop.updated = False

@@ -306,6 +306,42 @@ class Workers:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Iterations in which another profiler looked on."""
+
+    tool: str  # torch.profiler or cProfile
+    iterations: int
+    warmup: int  # of these, at the beginning, in which it only warmed up
+    seconds: float  # its starting and saving included
+    files: tuple[str, ...]  # beside the recording
+    apart: bool  # False: the recording could not keep them out of its other figures
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator of torch in one phase, as torch.profiler has measured it."""
+
+    name: str
+    calls: int
+    total_seconds: float
+    self_seconds: float  # without the operators inside
+    device_seconds: float | None  # of the kernels and copies it launched itself; None where no device was seen
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseOperators:
+    """The operators that began while a phase was open; `operators` and other_seconds add up to its seconds."""
+
+    phase: str
+    calls: int
+    seconds: float
+    share: float  # of all operators' time
+    device_seconds: float | None
+    operators: tuple[Operator, ...]
+    other_seconds: float  # of operators that are not listed
+
+
+@dataclass(frozen=True, slots=True)
 class ReportWarning:
     code: str
     message: str
@@ -335,3 +371,5 @@ class Report:
     drilldown: tuple[Drilldown, ...] | None = None  # of the main process; None where no stack was sampled
     workers: Workers | None = None
     verdict: str | None = None  # what bounds the run, in a sentence or two
+    windows: tuple[Window, ...] = ()
+    operators: tuple[PhaseOperators, ...] | None = None  # of torch, by phase; None without a trace of the run's own

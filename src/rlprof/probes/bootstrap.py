@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from rlprof.probes.install import Probes
+from rlprof.probes.watching import arm_windows
 from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance
 from rlprof.record.complain import complain
 from rlprof.record.session import ServerSession, Session, begin, end_with_worker
@@ -21,10 +22,13 @@ def begin_recording(session_text: str) -> None:
             return
         kind = ServerSession if role == "server" else Session
         target = Path(inheritance.target)
-        begin(kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True))
+        session = kind(target, inheritance.options, role=role, parent_uid=inheritance.parent_uid, managed=True)
+        begin(session)
         _begin_treatments()
         if inheritance.options.probes or inheritance.options.spans:
             Probes(inheritance.options).start()
+        if role == "main":
+            arm_windows(session)
         if role == "spawn":
             end_with_worker()
     except Exception as error:

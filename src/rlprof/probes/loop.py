@@ -16,6 +16,7 @@ from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import LOSS
 from rlprof.probes.stages import ROLLOUT_END, TARGET, Stages
+from rlprof.record.turns import infer_turn
 
 Site = tuple[Any, int]
 
@@ -54,10 +55,17 @@ class Loop(threading.local):
     def env_step(self) -> None:
         """The environment is about to step."""
         if _core.begin_env_step():
-            self.look()
+            self._look()
 
     def look(self) -> None:
+        """The same for a hook of the core, which books the time spent here as rlprof's own: that of a window is not."""
+        in_windows = self._look()
+        if in_windows:
+            _core.charge(-in_windows)
+
+    def _look(self) -> int:
         """What an env step means that is about to begin. Until something else happens, further ones mean nothing."""
+        in_windows = 0
         if self._listener is not None:
             self._listener()
         if self._loss is not None:
@@ -66,10 +74,11 @@ class Loop(threading.local):
             self.end_loss()
         if self.updated:
             self.updated = False
-            _core.infer_turn()
+            in_windows = infer_turn()
         if not self._stages.over:
             self._stages.note_env_step()
         _core.settle_steps(self._listener is None)
+        return in_windows
 
     def acts(self, site: Site) -> bool:
         """Whether forwards with gradients from this place have turned out to be acting."""

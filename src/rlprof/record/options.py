@@ -11,6 +11,7 @@ from rlprof.model.errors import BadOption
 DEFAULT_BUDGET: Final = 0.02
 FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
 MEMORY_HZ: Final = 10.0
+DEFAULT_TRACE: Final = "wait=2,warmup=2,active=4,repeat=1"
 MOST_DIGITS: Final = 12  # of a number of iterations: no run has more
 
 
@@ -45,6 +46,38 @@ class Schedule:
         return self.wait, self.warmup, self.active, self.repeat
 
 
+@dataclass(frozen=True, slots=True)
+class TorchTrace:
+    """Windows in which torch.profiler looks on, in iterations, and what it is to note beside the operators."""
+
+    schedule: Schedule
+    record_shapes: bool = False
+    with_stack: bool = False
+    memory: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> TorchTrace:
+        """Read `wait=2,warmup=2,active=4,repeat=1,record_shapes`; numbers that are left out are those."""
+        words = [word.strip() for word in text.split(",")]
+        flags = [word for word in words if word in cls.__slots__ and word != "schedule"]
+        numbers = [word for word in words if word not in flags]
+        named = {word.partition("=")[0] for word in numbers}
+        defaults = [word for word in DEFAULT_TRACE.split(",") if word.partition("=")[0] not in named]
+        try:
+            schedule = Schedule.parse(",".join([*numbers, *defaults]))
+        except BadOption as error:
+            wanted = f"write {DEFAULT_TRACE} and, if you like, record_shapes, with_stack, memory behind it"
+            raise BadOption(f"--torch-trace: {str(error).partition(': write')[0]}: {wanted}") from None
+        return cls(schedule, **dict.fromkeys(flags, True))
+
+
+@dataclass(frozen=True, slots=True)
+class Detailed:
+    """A window in which cProfile looks on; `by_phase` keeps a profile for each phase."""
+
+    by_phase: bool = False
+
+
 def parse_share(text: str) -> float:
     """Read `2%` or `0.02`."""
     number, percent, rest = text.strip().partition("%")
@@ -74,13 +107,28 @@ class Options:
         DEFAULT_BUDGET  # the share of the run that probes may cost before calls that come too often are thinned
     )
 
+    torch_trace: TorchTrace | None = None
+    detailed: Detailed | None = None
+
+    @property
+    def events_schedule(self) -> Schedule | None:
+        """When single spans are logged; in the windows of a torch trace they say what its operators ran in."""
+        return self.torch_trace.schedule if self.torch_trace is not None else self.schedule
+
     def to_json(self) -> str:
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
-        schedule = data.pop("schedule")
+        schedule, trace, detailed = data.pop("schedule"), data.pop("torch_trace"), data.pop("detailed")
         for name in ("spans", "not_env", "not_buffer", "not_advantage"):
             data[name] = tuple(data[name])
-        return cls(**data, schedule=Schedule(**schedule) if schedule else None)
+        if trace:
+            trace = TorchTrace(**{**trace, "schedule": Schedule(**trace["schedule"])})
+        return cls(
+            **data,
+            schedule=Schedule(**schedule) if schedule else None,
+            torch_trace=trace or None,
+            detailed=Detailed(**detailed) if detailed else None,
+        )

@@ -94,7 +94,7 @@ class Session:
             if complain(f"phase {phase!r}", f"{message}; it is recorded without one"):
                 self._flusher.warn("unknown-phase", message, f"phases are: {', '.join(PHASES)}")
 
-        schedule = self.options.schedule
+        schedule = self.options.events_schedule if self._role == "main" else self.options.schedule
         _core.configure(
             phases=PHASES,
             schedule=schedule.as_tuple() if schedule else None,
@@ -110,6 +110,10 @@ class Session:
 
     def _new_background(self) -> Background:
         return Background(self._flusher, self.options, self._flush_quietly, self._give_up)
+
+    def warn(self, code: str, message: str, remedy: str) -> None:
+        """Put a warning into the recording."""
+        self._flusher.warn(code, message, remedy)
 
     def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
         with self._lock:

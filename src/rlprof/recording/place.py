@@ -114,3 +114,22 @@ def list_parts(parts: Path) -> tuple[list[Path], int]:
             sizes[part] = part.stat().st_size
     written = [part for part, size in sizes.items() if size > 0]
     return written, len(sizes) - len(written)
+
+
+def _beside(target: Path, ending: str) -> Path:
+    return target.with_name(target.name.removesuffix(SUFFIX) + ending)
+
+
+def trace_of(target: Path, number: int) -> Path:
+    """The trace of torch.profiler's window of that number, beside a recording."""
+    return _beside(target, f".torch-{number}.json.gz")
+
+
+def profile_of(target: Path, phase: str | None = None) -> Path:
+    """The profile that cProfile made, of everything or of one phase."""
+    return _beside(target, f".{phase}.prof" if phase else ".prof")
+
+
+def detailed_of(target: Path, phase: str | None = None) -> Path:
+    """The same as text."""
+    return _beside(target, f".{phase}.detailed.txt" if phase else ".detailed.txt")

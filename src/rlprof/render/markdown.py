@@ -38,6 +38,10 @@ from rlprof.render.code_lines import (
 from rlprof.render.columns import columns_with_data
 from rlprof.render.device import device_lines
 from rlprof.render.iterations import comparable, stands_out
+from rlprof.render.operators import TOP_OPERATORS as TOP_TORCH_OPERATORS
+from rlprof.render.operators import TOP_PHASES as TOP_OPERATOR_PHASES
+from rlprof.render.operators import note as operators_note
+from rlprof.render.operators import operator_cells, operator_titles, window_lines
 from rlprof.render.overview import treated
 from rlprof.render.regimes import TITLES, regime_cells
 from rlprof.render.whatif import TOP_PHASES as TOP_WHATIF
@@ -219,6 +223,25 @@ def _device(report: Report) -> Iterator[str]:
         yield ""
 
 
+def _windows(report: Report) -> Iterator[str]:
+    if report.windows:
+        yield "### Windows of other profilers"
+        yield ""
+        yield from (f"{'  ' if line.startswith(' ') else ''}- {escape(line.strip())}" for line in window_lines(report))
+        yield ""
+
+
+def _operators(report: Report) -> Iterator[str]:
+    rows = list(operator_cells(report, TOP_OPERATOR_PHASES, TOP_TORCH_OPERATORS))
+    if rows:
+        yield "### Operators"
+        yield ""
+        yield operators_note()
+        yield ""
+        named = ([code(row[0], cell=True) if row[0] else "", code(row[1].strip(), cell=True), *row[2:]] for row in rows)
+        yield from _table(operator_titles(report), named, names=2)
+
+
 def _vector_envs(report: Report) -> Iterator[str]:
     for entry in report.workers.vector_envs if report.workers is not None else ():
         yield "### Vector env"
@@ -359,6 +382,6 @@ def _foot(report: Report) -> Iterator[str]:
 
 
 _SECTIONS: Final = (
-    _head, _verdict, _findings, _throughput, _regimes, _ledger, _vector_envs, _device, _unattributed_lines, _operations,
-    _phase_lines, _what_if, _slow_iterations, _processes, _inferred, _warnings, _foot,
+    _head, _verdict, _findings, _throughput, _regimes, _ledger, _vector_envs, _windows, _device, _operators,
+    _unattributed_lines, _operations, _phase_lines, _what_if, _slow_iterations, _processes, _inferred, _warnings, _foot,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console, RenderableType
 
 from rlprof.model.report import Report
-from rlprof.render import code_lines, device, operations_table, overview, regimes, verdicts, whatif, workers
+from rlprof.render import code_lines, device, operations_table, operators, overview, regimes, verdicts, whatif, workers
 from rlprof.render.canvas import WIDEST, Canvas
 
 Section = Callable[[Report, Canvas], Iterable[RenderableType]]
@@ -22,7 +22,9 @@ SECTIONS: Final[tuple[Section, ...]] = (
     overview.ledger,
     overview.sampling,
     workers.vector_envs,
+    operators.windows,
     device.device,
+    operators.operators,
     code_lines.unattributed_lines,
     operations_table.operations,
     code_lines.phase_lines,

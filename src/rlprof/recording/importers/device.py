@@ -6,7 +6,7 @@ first of them to the end of the last. Old traces write `Kernel` and `Memcpy`, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 KERNELS: Final = frozenset({"kernel", "Kernel"})
@@ -105,3 +105,32 @@ def _kernels(kernels: Mapping[str, list[int]]) -> dict[str, Any]:
         "kernels": {"count": count, "seconds": spent / 1e9, "mean_seconds": spent / count / 1e9 if count else None},
         "top_kernels": [{"name": name, "count": c, "seconds": t / 1e9} for name, (c, t) in longest],
     }
+
+
+def joined(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of several traces together; what passed between them is in none."""
+    if len(several) == 1:
+        return several[0]
+    total: dict[str, Any] = {}
+    for found in several:
+        _add_up(total, {name: value for name, value in found.items() if name != "top_kernels"})
+    kernels: dict[str, list[Any]] = {}
+    for kernel in (kernel for found in several for kernel in found["top_kernels"]):
+        sums = kernels.setdefault(kernel["name"], [0, 0.0])
+        sums[0] += kernel["count"]
+        sums[1] += kernel["seconds"]
+    longest = sorted(kernels.items(), key=lambda item: (-item[1][1], item[0]))[:MOST_KERNELS]
+    span, busy, count = total["span_seconds"], total["busy_seconds"], total["kernels"]["count"]
+    total["busy_share"] = busy / span if span else None
+    total["idle_share"] = total["idle_seconds"] / span if span else None
+    total["kernels"]["mean_seconds"] = total["kernels"]["seconds"] / count if count else None
+    total["top_kernels"] = [{"name": name, "count": c, "seconds": t} for name, (c, t) in longest]
+    return total
+
+
+def _add_up(total: dict[str, Any], found: Mapping[str, Any]) -> None:
+    for name, value in found.items():
+        if isinstance(value, Mapping):
+            _add_up(total.setdefault(name, {}), value)
+        else:
+            total[name] = (total.get(name) or 0) + (value or 0)

@@ -24,7 +24,7 @@ def read_foreign(file: Path) -> Imported:
     begin = _unpacked(file, 64).lstrip(b"\xef\xbb\xbf \t\r\n")
     if not begin.startswith(_JSON):
         return read_cprofile(file)
-    document = _parsed(file)
+    document = parse_json(file)
     if is_timers(document):
         return read_timers(document, file)
     if isinstance(document, list) or (isinstance(document, dict) and "traceEvents" in document):
@@ -32,7 +32,8 @@ def read_foreign(file: Path) -> Imported:
     raise NotARecording(f"{file} is neither a torch trace, ML-Agents timers nor a cProfile file")
 
 
-def _parsed(file: Path) -> Any:
+def parse_json(file: Path) -> Any:
+    """What a file of JSON holds, gzipped or not."""
     raw = _unpacked(file, MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
         raise NotARecording(f"{file} holds more than {MOST_BYTES >> 30} GiB")

@@ -37,7 +37,7 @@ Timed = tuple[Event, int, int]
 
 def read_torch_trace(document: Any, file: Path) -> Imported:
     """The trace as spans; the busiest host thread first."""
-    events = list(_timed(document))
+    events = list(timed_events(document))
     if not events:
         raise NotARecording(f"{file} holds no timed event: it is no trace of torch.profiler")
     zero = min(start for _, start, _ in events)
@@ -57,7 +57,7 @@ def read_torch_trace(document: Any, file: Path) -> Imported:
     )
 
 
-def _timed(document: Any) -> Iterator[Timed]:
+def timed_events(document: Any) -> Iterator[Timed]:
     """Complete events with start and duration in whole nanoseconds."""
     events = document.get("traceEvents") if isinstance(document, dict) else document
     for event in events if isinstance(events, list) else ():
