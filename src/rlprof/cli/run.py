@@ -12,10 +12,11 @@ from pathlib import Path
 
 import click
 
-from rlprof.cli.project import find_settings
+from rlprof.cli.project import find_settings, read_expectations
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
+from rlprof.model.expectations import Expectation
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
 from rlprof.record.options import Options, Schedule, parse_share
@@ -59,6 +60,7 @@ class _RunCommand(click.Command):
 @click.option("--probes/--no-probes", default=True, help="Look into the libraries the program uses [on].")
 @click.option("--budget", metavar="SHARE", default="2%", help="What rlprof may cost before it thins calls [2%].")
 @click.option("--span", "spans", multiple=True, metavar="MODULE:NAME[=PHASE]", help="Time a function of the program.")
+@click.option("--expectations", type=click.Path(path_type=Path), metavar="FILE", help="Speeds to hold the run against.")
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
@@ -74,6 +76,7 @@ def run(
     probes: bool,
     budget: str,
     spans: tuple[str, ...],
+    expectations: Path | None,
     module_depth: int,
     sampler_hz: float,
     schedule: str | None,
@@ -106,6 +109,7 @@ def run(
             budget=parse_share(budget),
         ),
         spans,
+        read_expectations(expectations) if expectations is not None else (),
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
     if overwrite and out is not None:
@@ -128,8 +132,10 @@ def record_program(
     return code, _join(target, record.ended(_status(code), code))
 
 
-def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:
-    """The options with what was said about the program's own code, here and in its pyproject.toml."""
+def _with_own_code(
+    options: Options, spans: tuple[str, ...], expected: tuple[Expectation, ...], directory: Path
+) -> Options:
+    """The options with what was said about the program itself, here and in its pyproject.toml."""
     for span in spans:
         parse_span(span)
     project = find_settings(directory, _say)
@@ -139,6 +145,7 @@ def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) ->
         not_env=project.not_env,
         not_buffer=project.not_buffer,
         not_advantage=project.not_advantage,
+        expectations=tuple(row.to_plain() for row in (*expected, *project.expectations)),
     )
 
 

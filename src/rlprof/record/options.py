@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Any, Final
 
 from rlprof.model.errors import BadOption
 
@@ -69,6 +69,7 @@ class Options:
     not_env: tuple[str, ...] = ()  # classes and functions of the program that are not what they look like
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
+    expectations: tuple[dict[str, Any], ...] = ()  # rows of speeds to hold the run against, for its facts
     module_depth: int = 0  # how far a forward pass is split by submodule
     budget: float = (
         DEFAULT_BUDGET  # the share of the run that probes may cost before calls that come too often are thinned
@@ -81,6 +82,6 @@ class Options:
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
         schedule = data.pop("schedule")
-        for name in ("spans", "not_env", "not_buffer", "not_advantage"):
+        for name in ("spans", "not_env", "not_buffer", "not_advantage", "expectations"):
             data[name] = tuple(data[name])
         return cls(**data, schedule=Schedule(**schedule) if schedule else None)
