@@ -6,20 +6,28 @@ from typing import Final
 
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.advantage_loop import advantage_loop
+from rlprof.advise.rules.below_expectation import below_expectation
 from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
 from rlprof.advise.rules.cost_grows import cost_grows
+from rlprof.advise.rules.cpu_quota import cpu_quota
+from rlprof.advise.rules.cumulative_fps import cumulative_fps
 from rlprof.advise.rules.device_idle import device_idle
+from rlprof.advise.rules.device_too_small_net import device_too_small_net
 from rlprof.advise.rules.distribution_validation import distribution_validation
 from rlprof.advise.rules.env_hotspot import env_hotspot
 from rlprof.advise.rules.evaluation_cost import evaluation_cost
+from rlprof.advise.rules.float64 import float64
 from rlprof.advise.rules.gc_pauses import gc_pauses
 from rlprof.advise.rules.launch_bound import launch_bound
 from rlprof.advise.rules.list_to_tensor import list_to_tensor
 from rlprof.advise.rules.logging_cost import logging_cost
 from rlprof.advise.rules.memory_growth import memory_growth
+from rlprof.advise.rules.memory_pressure import memory_pressure
+from rlprof.advise.rules.obs_transport import obs_transport
 from rlprof.advise.rules.phase_change import phase_change
 from rlprof.advise.rules.recompile import recompile
 from rlprof.advise.rules.render_cost import render_cost
+from rlprof.advise.rules.repeat_upload import repeat_upload
 from rlprof.advise.rules.reset_cost import reset_cost
 from rlprof.advise.rules.serial_env_idle_cores import serial_env_idle_cores
 from rlprof.advise.rules.straggler import straggler
@@ -27,6 +35,7 @@ from rlprof.advise.rules.sync_in_loop import sync_in_loop
 from rlprof.advise.rules.teacher_cost import teacher_cost
 from rlprof.advise.rules.thread_oversubscription import thread_oversubscription
 from rlprof.advise.rules.tiny_minibatch import tiny_minibatch
+from rlprof.advise.rules.too_many_workers import too_many_workers
 from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.advise.rules.unbatched_inference import unbatched_inference
 from rlprof.advise.rules.update_ratio import update_ratio
@@ -39,7 +48,9 @@ RULES: Final[tuple[Rule, ...]] = (
     # Compilers and devices
     Rule("recompile", recompile),
     Rule("launch-bound", launch_bound, victims=frozenset({"device-idle"}), relieves=False),
+    Rule("device-too-small-net", device_too_small_net, victims=frozenset({"device-idle"}), relieves=False),
     Rule("device-idle", device_idle, relieves=False),
+    Rule("repeat-upload", repeat_upload, relieves=False),
     # Workers and the machine
     Rule(
         "thread-oversubscription",
@@ -47,12 +58,17 @@ RULES: Final[tuple[Rule, ...]] = (
         victims=frozenset({"straggler", "vecenv-ipc"}),
         relieves=False,
     ),
+    Rule("cpu-quota", cpu_quota, victims=frozenset({"too-many-workers"}), relieves=False),
+    Rule("too-many-workers", too_many_workers, victims=frozenset({"straggler"}), relieves=False),
+    Rule("obs-transport", obs_transport, relieves=False),
     Rule("straggler", straggler, relieves=False),
-    Rule("vecenv-ipc", vecenv_ipc, relieves=False),
+    Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"}), relieves=False),
     Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
     # The course of the run
     Rule("cost-grows", cost_grows, victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"})),
+    Rule("memory-pressure", memory_pressure, relieves=False),
     Rule("memory-growth", memory_growth, relieves=False),
+    Rule("cumulative-fps", cumulative_fps, relieves=False),
     Rule("phase-change", phase_change, relieves=False),
     # One training loop
     Rule("render-cost", render_cost),
@@ -70,8 +86,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
     Rule("update-ratio", update_ratio),
     Rule("distribution-validation", distribution_validation),
+    Rule("float64", float64),
     # What has no name yet
     Rule("unattributed-high", unattributed_high),
+    Rule("below-expectation", below_expectation),
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rlprof.advise.lines import main_operations, most_together
-from rlprof.analyse.places import is_users
+from rlprof.model.own_files import is_users
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame, Recording
 from rlprof.model.report import Drilldown, LineEntry, Place, Report

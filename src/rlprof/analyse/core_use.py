@@ -21,6 +21,7 @@ class CoreUse:
     main_wait_share: float | None  # of the time, the main thread was ready to run and had no core
     quota: float | None
     throttled_seconds: float | None
+    throttled_periods: float | None = None
 
 
 def core_use_of(recording: Recording) -> CoreUse | None:
@@ -41,6 +42,7 @@ def core_use_of(recording: Recording) -> CoreUse | None:
         main_wait_share=min(waited / NS_PER_SECOND / seconds, 1.0) if waited is not None else None,
         quota=_number(main.facts, "cpu_quota"),
         throttled_seconds=_rise_if_known(main, "throttled_seconds"),
+        throttled_periods=_rise_if_known(main, "throttled_periods"),
     )
 
 
@@ -54,6 +56,25 @@ def usable_cores_of(recording: Recording) -> float | None:
 def cpu_seconds_of(process: Process) -> float | None:
     """What a process computed in all its threads."""
     return _rise_if_known(process, "cpu_seconds")
+
+
+def system_seconds_of(process: Process) -> float | None:
+    """What the kernel computed for a process."""
+    return _rise_if_known(process, "system_seconds")
+
+
+def core_wait_seconds_of(process: Process) -> float | None:
+    """How long a process's main thread was ready to run and had no core."""
+    waited = _rise_if_known(process, "core_wait_ns")
+    return waited / NS_PER_SECOND if waited is not None else None
+
+
+def main_blocked_seconds(process: Process) -> float | None:
+    """How long a process's main thread neither ran nor was ready to: it slept, or waited for a disk or others."""
+    lasted, ran, ready = (_rise_if_known(process, name) for name in ("at_ns", "main_run_ns", "core_wait_ns"))
+    if lasted is None or ran is None or ready is None:
+        return None
+    return max(lasted - ran - ready, 0.0) / NS_PER_SECOND
 
 
 def threads_at_work_of(process: Process) -> int | None:

@@ -13,14 +13,15 @@ import numpy as np
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Line, sen_line
-from rlprof.model.recording import MemoryTable
+from rlprof.model.recording import FloatColumn, IntColumn, MemoryTable
 from rlprof.model.units import BYTES_PER_MB
 
 #: The first part of a run fills caches and pools.
 SETTLING: Final = 0.2
-FEWEST_SAMPLES: Final = 24
-SHORTEST_SECONDS: Final = 3.0
-#: The rest is looked at in pieces; each must lie higher than the one before.
+FEWEST_SAMPLES: Final = 16
+SHORTEST_SECONDS: Final = 1.5
+#: The rest is looked at in pieces of as many env steps each; each must lie higher than the one before. Pieces of time
+#: would rest where the program did because the machine was busy with something else.
 PIECES: Final = 8
 #: No piece rises by less than this part of the mean rise, and none by more than that part of the whole.
 SMALLEST_PART: Final = 0.2
@@ -54,8 +55,8 @@ def leak_of(memory: MemoryTable, pace: Pace | None) -> Leak | None:
     seconds = (end - begin) / NS_PER_SECOND
     if len(at) < FEWEST_SAMPLES or seconds < SHORTEST_SECONDS:
         return None
-    levels = np.array([float(np.median(piece)) for piece in np.array_split(size, PIECES)])
-    if not _rises_without_rest(levels):
+    levels = _levels(size, _steps_at(at, pace))
+    if levels is None or not _rises_without_rest(levels):
         return None
     kept = np.unique(np.linspace(0, len(at) - 1, min(len(at), MOST_POINTS)).astype(np.int64))
     line = sen_line((at[kept] - at[0]) / (60 * NS_PER_SECOND), size[kept])
@@ -72,7 +73,22 @@ def leak_of(memory: MemoryTable, pace: Pace | None) -> Leak | None:
     )
 
 
-def _rises_without_rest(levels: np.ndarray[tuple[int], np.dtype[np.float64]]) -> bool:
+def _steps_at(at: IntColumn, pace: Pace) -> FloatColumn:
+    """Env steps that were done at these moments."""
+    moments = np.concatenate((pace.start_ns[:1], pace.end_ns))
+    return np.interp(at, moments, np.concatenate(([0.0], np.cumsum(pace.steps))))
+
+
+def _levels(size: FloatColumn, steps: FloatColumn) -> FloatColumn | None:
+    """The typical size in each piece; None where a piece has no sample."""
+    if steps[-1] <= steps[0]:
+        return None
+    piece = np.minimum((steps - steps[0]) / (steps[-1] - steps[0]) * PIECES, PIECES - 1).astype(np.int64)
+    found = [size[piece == index] for index in range(PIECES)]
+    return np.array([float(np.median(part)) for part in found]) if all(len(part) for part in found) else None
+
+
+def _rises_without_rest(levels: FloatColumn) -> bool:
     rises, whole = np.diff(levels), float(levels[-1] - levels[0])
     if whole < max(SMALLEST_MB, SMALLEST_SHARE * float(levels[0])):
         return False

@@ -7,25 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from rlprof.model.own_files import is_ours, is_users
 from rlprof.model.recording import Frame
 
-#: Installed packages, the standard library on any platform, rlprof itself, and what has no file. The recording may come
-#: from another machine, so paths are told apart by their shape and not by where this interpreter lies.
-_NOT_THE_USERS: Final = re.compile(
-    r"(^<)"
-    r"|([\\/](site|dist)-packages[\\/])"
-    r"|([\\/]lib(64)?[\\/]python\d+(\.\d+)?t?[\\/])"
-    r"|([\\/]python[\d.\-]*[\\/]lib[\\/])"
-    r"|([\\/]python\d+\.zip[\\/])",
-    re.IGNORECASE,
-)
-#: Wherever it lies; a checkout of rlprof holds programs that are not rlprof, so the folder's name is not enough.
-_OURS: Final = re.compile(
-    r"[\\/]rlprof[\\/](cli|integrations|probes|record|recording|model|analyse|advise|experiments|render)[\\/]"
-    r"|[\\/]rlprof[\\/](profiler|__main__|__init__|_core)\."
-)
-#: Programs as users write them, wherever rlprof is installed.
-_DEMO: Final = re.compile(r"[\\/]rlprof[\\/]demos[\\/]")
 _PACKAGE: Final = re.compile(r"^.*[\\/](?:(?:site|dist)-packages|lib(?:64)?[\\/]python[\d.]+t?)[\\/]", re.IGNORECASE)
 _IMPORT_SYSTEM: Final = "<frozen importlib"
 _IMPORT: Final = "import "
@@ -59,18 +43,6 @@ class _Reading:
 
 
 _NOTHING: Final = _Reading(None, None, False)
-
-
-def is_users(file: str) -> bool:
-    """Whether a file is the user's own."""
-    if _DEMO.search(file) is not None:
-        return True
-    return bool(file) and _NOT_THE_USERS.search(file) is None and _OURS.search(file) is None
-
-
-def is_ours(file: str) -> bool:
-    """Whether a frame of this file is rlprof's, or has no file at all."""
-    return file.startswith("<") or _OURS.search(file) is not None
 
 
 def module_path(file: str) -> str:

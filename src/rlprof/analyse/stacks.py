@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from rlprof.analyse.ledger import Account
-from rlprof.analyse.places import Sights, Spot, is_ours, is_users
+from rlprof.analyse.places import Sights, Spot
 from rlprof.analyse.slices import part_of
 from rlprof.analyse.tree import names_of
+from rlprof.model.own_files import is_ours, is_users
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame
 

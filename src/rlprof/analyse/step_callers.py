@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from rlprof.analyse.places import is_users
 from rlprof.analyse.tree import grow_tree, phases_of
+from rlprof.model.own_files import is_users
 from rlprof.model.recording import Frame, Process
 from rlprof.model.report import Place
 

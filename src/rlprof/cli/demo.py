@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import click
 
-from rlprof.analyse.expectations import Expectation
 from rlprof.cli.demo_compare import Turns, show_comparison
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.rollout_watch import RolloutWatch
@@ -20,6 +19,7 @@ from rlprof.cli.run import record_program, short, show
 from rlprof.cli.supervise import Watch, end_like
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
+from rlprof.model.expectations import Expectation
 from rlprof.record.options import Options
 from rlprof.recording import open_recording
 from rlprof.recording.discard import discard

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlprof.cli.project import find_settings
+from rlprof.cli.project import find_settings, read_expectations
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
+from rlprof.model.expectations import Expectation
 from rlprof.model.recording import Status
 from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance, environment_for
 from rlprof.record.options import DEFAULT_TRACE, Detailed, Options, Schedule, TorchTrace, parse_share
@@ -70,6 +71,7 @@ class _RunCommand(click.Command):
 @click.option(
     "--treat", "treatments", multiple=True, metavar="TEXT", help="Change the program: threads=1, … (see docs)."
 )
+@click.option("--expectations", type=click.Path(path_type=Path), metavar="FILE", help="Speeds to hold the run against.")
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
 @click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
@@ -93,6 +95,7 @@ def run(
     budget: str,
     spans: tuple[str, ...],
     treatments: tuple[str, ...],
+    expectations: Path | None,
     module_depth: int,
     sampler_hz: float,
     schedule: str | None,
@@ -140,6 +143,7 @@ def run(
             budget=parse_share(budget),
         ),
         spans,
+        read_expectations(expectations) if expectations is not None else (),
         Path.cwd() if module else Path(command[0]).resolve().parent,
     )
     companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb, prometheus=prometheus)
@@ -228,8 +232,10 @@ def _trace(wanted: str, schedule: str | None, detailed: bool) -> TorchTrace:
     return trace
 
 
-def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:
-    """The options with what was said about the program's own code, here and in its pyproject.toml."""
+def _with_own_code(
+    options: Options, spans: tuple[str, ...], expected: tuple[Expectation, ...], directory: Path
+) -> Options:
+    """The options with what was said about the program itself, here and in its pyproject.toml."""
     for span in spans:
         parse_span(span)
     project = find_settings(directory, _say)
@@ -239,6 +245,7 @@ def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) ->
         not_env=project.not_env,
         not_buffer=project.not_buffer,
         not_advantage=project.not_advantage,
+        expectations=tuple(row.to_plain() for row in (*expected, *project.expectations)),
     )
 
 

@@ -11,10 +11,12 @@ from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.counting import say_uncounted
 from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, START, TRAIN
+from rlprof.probes.logged_rates import noting_scalar, rates
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
 from rlprof.probes.vector_steps import answering, sending, waiting
+from rlprof.record.noted import note
 from rlprof.record.wrap import Wrap, named_by_class, outermost, outermost_step, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
@@ -71,6 +73,14 @@ def evaluation(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _naming_the_algorithm(original: Callable[..., Any]) -> Callable[..., Any]:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        note("algorithm", type(self).__name__)
+        return original(self, *args, **kwargs)
+
+    return call
+
+
 def install_algorithms(module: ModuleType, patches: Patches) -> None:
     """What is left of `train` beside its forward, backward and optimizer is learning, too."""
     methods = {
@@ -78,6 +88,7 @@ def install_algorithms(module: ModuleType, patches: Patches) -> None:
         "train": outermost("train", "learn.other", TRAIN),
         "save": outermost("model.save", "checkpoint", CHECKPOINT),
         "_store_transition": outermost("buffer.add", "buffer.add", BUFFER),
+        "_setup_learn": _naming_the_algorithm,
     }
     follow_subclasses(module.BaseAlgorithm, methods, patches)
 
@@ -132,6 +143,8 @@ def install_evaluation(module: ModuleType, patches: Patches) -> None:
 
 def install_logger(module: ModuleType, patches: Patches) -> None:
     patches.method(module.Logger, "dump", outermost("log", "log", LOG))
+    patches.method(module.Logger, "record", noting_scalar)
+    rates.watch(patches)
 
 
 WATCHED: Final = {

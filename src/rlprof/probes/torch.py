@@ -13,6 +13,7 @@ from rlprof.probes.compiling import outside_compiler
 from rlprof.probes.groups import CHECKPOINT, EVALUATE, FORWARD, LOSS, OPTIMIZER, TRAIN
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
+from rlprof.probes.precision import trained
 from rlprof.record.wrap import outermost, timed
 
 LIBRARY: Final = "torch"
@@ -86,6 +87,7 @@ class _OptimizerSteps:
     def after(self, optimizer: Any = None, *_: Any) -> None:
         if self._open is not None:
             self._close()
+            trained.look(optimizer)
             loop.update(optimizer)
 
     def _close(self) -> None:

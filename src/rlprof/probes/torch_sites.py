@@ -16,6 +16,7 @@ from rlprof import _core
 from rlprof.model.kinds import SITE
 from rlprof.probes.patching import ORIGINAL, Patches
 from rlprof.probes.uncompiled import leave_alone
+from rlprof.probes.uploads import Uploads
 from rlprof.record.sites import OWN_FOLDER, Call, Sites, Tensors, counted_method
 
 LIBRARY: Final = "torch's call sites"
@@ -90,7 +91,9 @@ class _Moves:
         return device
 
 
-def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tensors: Tensors) -> _core.Counted:
+def _counted_to(
+    sites: Sites, moves: _Moves, uploads: Uploads, original: Callable[..., Any], tensors: Tensors
+) -> _core.Counted:
     """Most calls ask for what the tensor is already: these are found out first and cost least."""
     is_watched = tensors.is_watched
 
@@ -102,6 +105,8 @@ def _counted_to(sites: Sites, moves: _Moves, original: Callable[..., Any], tenso
             return False
         else:
             copies, phase = moves.phase(tensor, args, kwargs)
+        if copies and phase == "transfer.h2d":
+            uploads.see(tensor, _getframe(1))
         return phase if copies else False
 
     return _core.Counted(original, functools.partial(sites.find, ".to()"), moves=moved)
@@ -161,7 +166,9 @@ def install(module: ModuleType, patches: Patches) -> None:
     tensors = Tensors(torch._C._has_torch_function_unary, torch._C.DisableTorchFunction)
     for name, (what, phase) in _METHODS.items():
         _put(torch.Tensor, name, counted_method(sites, what, getattr(torch.Tensor, name), phase, tensors), patches)
-    _put(torch.Tensor, "to", _counted_to(sites, _Moves(torch), torch.Tensor.to, tensors), patches)
+    uploads = Uploads()
+    uploads.watch(patches)
+    _put(torch.Tensor, "to", _counted_to(sites, _Moves(torch), uploads, torch.Tensor.to, tensors), patches)
     # A rollout that is stored by hand: `observations[step] = observation`.
     stored = _core.Counted(torch.Tensor.__setitem__, functools.partial(sites.find, "tensor[i] ="), stores="buffer.add")
     _put(torch.Tensor, "__setitem__", stored, patches)

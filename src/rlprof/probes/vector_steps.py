@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import PROBE
+from rlprof.probes.spaces import describe
 from rlprof.record.stretches import stretches
 
 _span = _core.span_of_kind
@@ -23,7 +24,7 @@ def sending(original: Function) -> Function:
     """Around a method that sends actions, and may wait for the answers, too."""
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        env = stretches.known(self) or stretches.get_to_know(self, _pids_of(self))
+        env = stretches.known(self) or stretches.get_to_know(self, _pids_of(self), describe(self))
         if env is None:
             with _span("env.ipc", "env.ipc", PROBE):
                 return original(self, *args, **kwargs)

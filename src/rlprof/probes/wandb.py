@@ -7,8 +7,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from rlprof.probes.groups import LOG
+from rlprof.probes.logged_rates import noting_scalars, rates
 from rlprof.probes.patching import Patches
-from rlprof.record.wrap import outermost
+from rlprof.record.wrap import chained, outermost
 
 LIBRARY: Final = "wandb"
 
@@ -18,7 +19,9 @@ def install(module: ModuleType, patches: Patches) -> None:
     patches.function(module, "init", outermost("wandb.init", "log", LOG))
     patches.function(module, "finish", outermost("wandb.finish", "log", LOG))
     run: Any = sys.modules["wandb.sdk.wandb_run"].Run
-    for name in ("log", "log_artifact", "log_code", "finish"):
+    patches.method(run, "log", chained(noting_scalars, outermost("wandb.log", "log", LOG)))
+    rates.watch(patches)
+    for name in ("log_artifact", "log_code", "finish"):
         patches.method(run, name, outermost(f"wandb.{name}", "log", LOG))
 
 

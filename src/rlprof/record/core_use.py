@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from rlprof.record.core_wait import core_wait_ns
+from rlprof.record.control_groups import throttling
+from rlprof.record.core_wait import core_wait_ns, main_run_ns
 
 _TASKS: Final = Path("/proc/self/task")
 #: More threads than this are not looked at one by one: each is a file to read.
@@ -19,22 +20,21 @@ MOST_THREADS: Final = 128
 AT_WORK: Final = 0.1
 #: Columns of /proc/stat in which a core does something for somebody: user, nice, system, irq, softirq, steal.
 _BUSY_COLUMNS: Final = (1, 2, 3, 6, 7, 8)
-#: Where control groups count how long a quota held their processes up, and what one unit of it is in seconds.
-_THROTTLED: Final = (
-    ("/sys/fs/cgroup/cpu.stat", "throttled_usec", 1e-6),
-    ("/sys/fs/cgroup/cpu/cpu.stat", "throttled_time", 1e-9),
-)
 
 
 def core_use() -> dict[str, Any]:
     """Since each of them began: the process, its main thread, the machine. What the system will not say is None."""
     run_ns = _runs_of_threads()
+    held_up = throttling()
     return {
         "at_ns": time.monotonic_ns(),
         "cpu_seconds": _attempt(time.process_time),
+        "system_seconds": _attempt(lambda: os.times().system),
         "core_wait_ns": core_wait_ns(),
+        "main_run_ns": main_run_ns(),
         "machine_busy_seconds": _attempt(_machine_busy_seconds),
-        "throttled_seconds": _throttled_seconds(),
+        "throttled_periods": held_up[0] if held_up is not None else None,
+        "throttled_seconds": held_up[1] if held_up is not None else None,
         "threads": len(run_ns) or None,
         "threads_at_work": sum(ran >= AT_WORK * max(run_ns) for ran in run_ns) if any(run_ns) else None,
     }
@@ -69,14 +69,3 @@ def _machine_busy_seconds() -> float:
         if fields and fields[0] in usable:
             ticks += sum(int(fields[column]) for column in _BUSY_COLUMNS)
     return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _throttled_seconds() -> float | None:
-    for file, name, unit in _THROTTLED:
-        try:
-            for line in Path(file).read_text(encoding="ascii").splitlines():
-                if line.startswith(f"{name} "):
-                    return int(line.split()[1]) * unit
-        except (OSError, ValueError, IndexError):
-            continue
-    return None

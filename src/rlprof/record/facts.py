@@ -14,8 +14,10 @@ from typing import Any, Final
 
 import psutil
 
+from rlprof.record.control_groups import cpu_quota, memory_limit
 from rlprof.record.core_use import core_use
 from rlprof.record.device import describe_device
+from rlprof.record.memory_use import memory_use
 from rlprof.record.secrets import mask_variable
 from rlprof.recording.liveness import birth_mark
 
@@ -34,8 +36,9 @@ def machine_facts() -> dict[str, Any]:
         "cpu": _cpu_model,
         "cores": os.cpu_count,
         "cores_usable": usable_cores,
-        "cpu_quota": _cgroup_quota,
+        "cpu_quota": cpu_quota,
         "memory_bytes": lambda: psutil.virtual_memory().total,
+        "memory_limit_bytes": memory_limit,
         "python": platform.python_version,
         "implementation": platform.python_implementation,
         "executable": lambda: sys.executable,
@@ -45,6 +48,7 @@ def machine_facts() -> dict[str, Any]:
         "environment": _environment,
         "load_at_start": lambda: os.getloadavg()[0],
         "core_use_at_start": core_use,
+        "memory_use_at_start": memory_use,
     }
     return {name: _answer(ask) for name, ask in asked.items()}
 
@@ -62,6 +66,7 @@ def library_facts() -> dict[str, Any]:
         facts["torch_interop_threads"] = _answer(lambda: int(torch.get_num_interop_threads()))
     facts["gpu"] = _answer(describe_device)
     facts["core_use"] = _answer(core_use)
+    facts["memory_use"] = _answer(memory_use)
     return facts
 
 
@@ -92,21 +97,6 @@ def usable_cores() -> int | None:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
         return os.cpu_count()
-
-
-def _cgroup_quota() -> float | None:
-    """CPUs' worth of time that a container may use, or None where nothing limits it."""
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-        return None if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        pass
-    try:
-        quota = Path("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").read_text(encoding="ascii")
-        period = Path("/sys/fs/cgroup/cpu/cpu.cfs_period_us").read_text(encoding="ascii")
-        return int(quota) / int(period) if int(quota) > 0 else None
-    except (OSError, ValueError):
-        return None
 
 
 def _git_commit() -> str | None:

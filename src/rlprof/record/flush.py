@@ -16,6 +16,7 @@ from rlprof.record.budget import Budget
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
+from rlprof.record.memory_use import FaultCourse
 from rlprof.record.noted import before_flush, noted
 from rlprof.record.resting import Resting
 from rlprof.record.stacks import drain_stacks
@@ -55,6 +56,7 @@ class Flusher:
         self._lanes_seen = 0
         self._last_ns = identity.start_ns
         self._flushes = 0
+        self._faults = FaultCourse()
         self._write_failed = False
         self._lost = {"events_dropped": 0, "rows_dropped": 0}
 
@@ -199,6 +201,8 @@ class Flusher:
                 self._facts["name"] = multiprocessing.current_process().name
         self._facts.update(noted())
         self._facts.update(stretches.facts())
+        self._faults.note(now)
+        self._facts["major_faults"] = self._faults.fact()
         recorded = totals.pop("recorded_ns")
         lane = totals.pop("iteration_lane")
         totals["events_dropped"] += self._lost["events_dropped"]

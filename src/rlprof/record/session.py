@@ -80,7 +80,10 @@ class Session:
 
     def _new_flusher(self) -> Flusher:
         store = PartStore(self._part())
-        return Flusher(store, self.identity, machine_facts(), self.costs or {}, self.options.budget)
+        facts = machine_facts()
+        if self.options.expectations:
+            facts["expectations"] = list(self.options.expectations)
+        return Flusher(store, self.identity, facts, self.costs or {}, self.options.budget)
 
     def _configure_core(self) -> None:
         tracker = PeakTracker(PeakReader(), self._stop_tracking) if self.options.memory else None

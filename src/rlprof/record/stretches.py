@@ -28,8 +28,9 @@ Row = tuple[int, int, int, int]  # what, number of the vector environment, begin
 class VectorEnv:
     """One vector environment of this process: what all its steps took, noted or not."""
 
-    def __init__(self, env: Any, number: int, pids: tuple[int, ...]) -> None:
+    def __init__(self, env: Any, number: int, pids: tuple[int, ...], about: dict[str, Any]) -> None:
         self.number = number
+        self.about = about
         self.pids = pids
         self.name = type(env).__name__
         self.steps = 0
@@ -42,7 +43,13 @@ class VectorEnv:
         self.env: Callable[[], Any] = _reference(env)
 
     def fact(self) -> dict[str, Any]:
-        return {"name": self.name, "pids": list(self.pids), "steps": self.steps, "total_ns": self.total_ns}
+        return {
+            "name": self.name,
+            "pids": list(self.pids),
+            "steps": self.steps,
+            "total_ns": self.total_ns,
+            **self.about,
+        }
 
 
 def _no_step() -> None: ...
@@ -123,11 +130,11 @@ class Stretches:
         # An id may come to mean another object.
         return found if found is not None and found.env() is env else None
 
-    def get_to_know(self, env: Any, pids: tuple[int, ...]) -> VectorEnv | None:
-        """None where there were too many before."""
+    def get_to_know(self, env: Any, pids: tuple[int, ...], about: dict[str, Any] | None = None) -> VectorEnv | None:
+        """None where there were too many before. `about` is what else is known of it, as plain values."""
         if len(self._envs) >= MOST_VECTOR_ENVS:
             return None
-        found = self._by_id[id(env)] = VectorEnv(env, len(self._envs), pids)
+        found = self._by_id[id(env)] = VectorEnv(env, len(self._envs), pids, about or {})
         self._envs.append(found)
         return found
 

@@ -75,3 +75,12 @@ def stretches(name: str, phase: str | None) -> Wrap:
         return call
 
     return wrap
+
+
+def chained(outer: Wrap, inner: Wrap) -> Wrap:
+    """One wrapper around another one's result."""
+
+    def wrap(original: Function) -> Function:
+        return outer(inner(original))
+
+    return wrap

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlprof.advise.report import complete_report
-from rlprof.analyse.places import is_users
+from rlprof.model.own_files import is_users
 from rlprof.model.report import Finding
 from support.examples import ppo_recording
 from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rlprof.analyse.expectations import Expectation, compare_speeds
+from rlprof.analyse.expectations import compare_speeds
 from rlprof.analyse.report import build_report
 from rlprof.analyse.rollouts import PhaseTotals, RolloutTree, count_rollouts, mean_rollouts, phase_totals
+from rlprof.model.expectations import Expectation
 from rlprof.model.recording import Recording
 from rlprof.render.rollouts import rollout_lines, speed_lines
 from support.recordings import SECOND, SpanSpec, a_recording, span

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from rlprof.record import core_use as module
 from rlprof.record.core_use import core_use
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own counts")
@@ -57,15 +56,3 @@ def refuse(*_: Any, **__: Any) -> Any:
 def test_a_system_that_will_not_say_leaves_a_gap(monkeypatch: pytest.MonkeyPatch, holder: Any, name: str) -> None:
     monkeypatch.setattr(holder, name, refuse, raising=False)
     assert core_use()["at_ns"] > 0
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("nr_periods 5\nthrottled_usec 2500000\n", 2.5), ("nr_periods 5\n", None), ("throttled_usec many\n", None)],
-)
-def test_a_quota_says_how_long_it_held_up(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, seconds: float | None
-) -> None:
-    (tmp_path / "cpu.stat").write_text(text, encoding="ascii")
-    monkeypatch.setattr(module, "_THROTTLED", ((str(tmp_path / "cpu.stat"), "throttled_usec", 1e-6),))
-    assert core_use()["throttled_seconds"] == seconds

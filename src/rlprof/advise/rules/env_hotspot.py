@@ -9,7 +9,8 @@ from typing import Final
 
 from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, together
+from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
+from rlprof.advise.steps import step_calls
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.stacks import shares_of_functions
 from rlprof.model.recording import Recording
@@ -98,7 +99,7 @@ def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
             "samples": part.samples,
             "lines": evidence_of(spot.lines),
         },
-        at_most="critical" if spot.known else "info",
+        at_most="critical" if spot.known and not _is_simulator(report, spot, share) else "info",
     ).findings(report)
 
 
@@ -162,6 +163,18 @@ def _single_line(part: Drilldown) -> _Spot | None:
         if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
             return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, 0.0, False)
     return None
+
+
+def _is_simulator(report: Report, spot: _Spot, share: float) -> bool:
+    """Whether the spot is all that several environments do, each in a call of its own; a library's call never is."""
+    return not spot.elsewhere and share >= WHOLE_STEP and _steps_one_by_one(report)
+
+
+def _steps_one_by_one(report: Report) -> bool:
+    """Whether a step of a vector calls the steps of single environments: these could be called in other processes."""
+    inner = (entry.calls for entry in main_operations(report) if ENV_STEP in entry.path[:-1])
+    whole = step_calls(report)
+    return whole > 0 and max(inner, default=0) >= 2 * whole
 
 
 def _per_step(report: Report, seconds: float) -> float | None:

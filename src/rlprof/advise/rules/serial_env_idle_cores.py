@@ -16,8 +16,12 @@ from rlprof.model.units import format_duration, format_percent, three_digits
 
 RULE: Final = "serial-env-idle-cores"
 SMALLEST_SHARE: Final = 0.5
-#: Below this an environment's step is not worth a message to another process and back.
-CHEAPEST_STEP_SECONDS: Final = 1e-3
+#: Below this an environment's step is not worth a message to another process and back, however many there are.
+CHEAPEST_STEP_SECONDS: Final = 0.6e-3
+#: What the parent spends on one environment's action and answer, with the wake-ups, while no simulator runs.
+MESSAGE_SECONDS: Final = 150e-6
+#: In processes a step of all environments must be expected to be so many times as fast.
+CROSSOVER: Final = 1.25
 FEWEST_ENV_STEPS: Final = 100
 #: The run leaves at least so much of its cores unused.
 LEAST_IDLE: Final = 0.25
@@ -44,7 +48,7 @@ def serial_env_idle_cores(recording: Recording, report: Report) -> Iterator[Find
     stepping = _stepping(recording, report, use) if use is not None else None
     if use is None or stepping is None or stepping.at_once <= 1.0:
         return
-    if stepping.share <= SMALLEST_SHARE or stepping.env_step_seconds <= CHEAPEST_STEP_SECONDS:
+    if stepping.share <= SMALLEST_SHARE or not _pays(stepping):
         return
     if use.own > (1.0 - LEAST_IDLE) * use.cores:
         return
@@ -72,6 +76,14 @@ def serial_env_idle_cores(recording: Recording, report: Report) -> Iterator[Find
         changes_learning=stepping.envs == 1,
         verify=run_again(report.run.command),
     )
+
+
+def _pays(stepping: _Stepping) -> bool:
+    """Whether a step of all environments in processes, messages included, is expected to be clearly shorter."""
+    envs = max(float(stepping.envs), stepping.at_once)
+    serial = envs * stepping.env_step_seconds
+    aside = serial / stepping.at_once + envs * MESSAGE_SECONDS
+    return stepping.env_step_seconds > CHEAPEST_STEP_SECONDS and serial >= CROSSOVER * aside
 
 
 def _taken(use: CoreUse) -> bool:

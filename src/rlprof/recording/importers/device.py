@@ -30,7 +30,7 @@ def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> d
     kernels: dict[str, list[int]] = {}
     copies: dict[str, list[int]] = {name: [0, 0, 0] for name in DIRECTIONS}
     fills, syncs = [0, 0], dict[str, list[int]]()
-    launches = 0
+    launches = [0, 0]
     for event, start, duration in events:
         category, name = event.get("cat"), str(event.get("name", ""))
         if category in KERNELS:
@@ -41,7 +41,8 @@ def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> d
             _count(fills, duration)
         else:
             if category in CALLS:
-                launches += "LaunchKernel" in name or "GraphLaunch" in name
+                if "LaunchKernel" in name or "GraphLaunch" in name:
+                    _count(launches, duration)
                 if "Synchronize" in name:
                     _count(syncs.setdefault(name, [0, 0]), duration)
             continue
@@ -51,7 +52,8 @@ def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> d
     return {
         **_spans(intervals, trace_ns),
         **_kernels(kernels),
-        "launches": launches,
+        "launches": launches[0],
+        "launch_seconds": launches[1] / 1e9,
         "memcpy": {n: {"count": c, "seconds": t / 1e9, "bytes": size} for n, (c, t, size) in copies.items()},
         "memset": {"count": fills[0], "seconds": fills[1] / 1e9},
         "syncs": {name: {"count": count, "seconds": spent / 1e9} for name, (count, spent) in sorted(syncs.items())},
