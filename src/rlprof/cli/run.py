@@ -7,7 +7,7 @@ import os
 import sqlite3
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -16,7 +16,8 @@ from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
-from rlprof.model.recording import Status
+from rlprof.model.recording import Recording, Status
+from rlprof.model.report import Report
 from rlprof.record.children import Inheritance, environment_for
 from rlprof.record.options import Options, Schedule, parse_share
 from rlprof.record.secrets import mask_arguments
@@ -64,6 +65,7 @@ class _RunCommand(click.Command):
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--summary-every", type=click.IntRange(1), metavar="N", help="Print a short table every N env steps.")
 @click.option("--summary-seconds", type=click.FloatRange(1), metavar="S", help="Print a short table every S seconds.")
+@click.option("--html/--no-html", default=True, help="Write the report as a page, NAME.html beside the recording [on].")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -79,6 +81,7 @@ def run(
     schedule: str | None,
     summary_every: int | None,
     summary_seconds: float | None,
+    html: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -113,7 +116,7 @@ def run(
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     code, recorded = record_program(words, target, options, watch)
-    _finish(target, recorded, quiet, named_spans=bool(options.spans))
+    _finish(target, recorded, Ending(quiet, html), named_spans=bool(options.spans))
     end_like(code)
 
 
@@ -167,14 +170,24 @@ def _status(code: int) -> Status:
     return "killed" if code < 0 else "failed"
 
 
-def _finish(target: Path, recorded: Path | None, quiet: bool, *, named_spans: bool = False) -> None:
+@dataclass(frozen=True)
+class Ending:
+    """What is to be seen of a recording at the end of its run."""
+
+    quiet: bool
+    html: bool
+
+
+def _finish(target: Path, recorded: Path | None, wanted: Ending, *, named_spans: bool = False) -> None:
     """Show what was recorded. Whatever goes wrong here, the program's own end is what counts."""
-    if recorded is not None and not quiet:
-        show(recorded, to_stderr=True)  # what the program prints on stdout may be piped into something
-    elif recorded == target:
+    if wanted.quiet and recorded == target:
         if named_spans:
-            _say_what_was_not_found(recorded)
+            _say_what_was_not_found(target)
         _say(f"recorded into {short(target)}")
+    if recorded is not None and not wanted.quiet:
+        show(recorded, to_stderr=True, html=wanted.html)  # the program's stdout may be piped into something
+    elif recorded is not None and wanted.html:
+        write_page(recorded)
 
 
 def _join(target: Path, record: Run) -> Path | None:
@@ -192,19 +205,55 @@ def _join(target: Path, record: Run) -> Path | None:
         return parts
 
 
-def show(recorded: Path, *, to_stderr: bool = False) -> None:
-    """Print the report of a recording."""
-    from rich.console import Console
+def show(recorded: Path, *, to_stderr: bool = False, html: bool = False) -> None:
+    """Print the report of a recording, and write it as a page beside it."""
+    read = _read(recorded)
+    if read is None:
+        return
+    recording, report = read
+    with contextlib.suppress(SystemExit):  # rich's answer to a reader that has gone; the program's end is passed on
+        try:
+            _draw(report, to_stderr)
+        except Exception as error:
+            _say_it_failed(recorded, error)
+    if html:
+        _write_page(recorded, recording, report)
 
+
+def write_page(recorded: Path) -> None:
+    """Only the page beside a recording, and a line that says where."""
+    read = _read(recorded)
+    if read is not None:
+        _write_page(recorded, *read)
+
+
+def _write_page(recorded: Path, recording: Recording, report: Report) -> None:
+    from rlprof.cli.pages import write_beside
+
+    _say(write_beside(recorded, recording, report))
+
+
+def _read(recorded: Path) -> tuple[Recording, Report] | None:
     from rlprof.advise.report import complete_report
-    from rlprof.render.terminal import render_terminal
 
     try:
-        render_terminal(complete_report(open_recording(short(recorded))), Console(stderr=to_stderr))
-    except SystemExit:  # rich's answer to a reader that has gone; the program's own end is still to be passed on
-        return
+        recording = open_recording(short(recorded))
+        return recording, complete_report(recording)
     except Exception as error:  # a fault of ours in the report must not look like one of the program
-        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {short(recorded)}")
+        _say_it_failed(recorded, error)
+        return None
+
+
+def _draw(report: Report, to_stderr: bool) -> None:
+    from rich.console import Console
+
+    from rlprof.render.terminal import render_terminal
+
+    render_terminal(report, Console(stderr=to_stderr))
+
+
+def _say_it_failed(recorded: Path, error: Exception) -> None:
+    _say(f"the report failed ({error!r}); the recording is whole: rlprof report {short(recorded)}")
 
 
 def _say_what_was_not_found(recorded: Path) -> None:

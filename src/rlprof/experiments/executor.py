@@ -116,7 +116,8 @@ def _stop_if_hopeless(journal: Journal, variant: Variant) -> None:
 
 def run_command(journal: Journal, pair: int, variant: Variant, name: str) -> Trial:
     """Run one side once, recorded, and wait for its end. What it prints goes into a file beside its recording."""
-    command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--out", str(journal.directory / name)]
+    command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--no-html"]
+    command += ["--out", str(journal.directory / name)]
     command += journal.plan.command(variant)
     with turn_of_this_trial(), open((journal.directory / name).with_suffix(".log"), "wb") as log:
         before = load.now()
