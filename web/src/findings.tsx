@@ -1,11 +1,11 @@
 // The verdict, then what to do about it.
-import { Section, Source, Table } from "./parts";
+import { Prose, Section, Source, Table } from "./parts";
 import type { Excerpt, Finding, Report } from "./payload";
 
 export function FindingsSection({ report }: { report: Report }) {
   return (
     <Section id="findings" title="Findings">
-      {report.verdict ? <p class="verdict">{report.verdict}</p> : null}
+      {report.verdict ? <p class="verdict"><Prose text={report.verdict} /></p> : null}
       {report.findings.length > 0 ? (
         <ol class="findings">
           {report.findings.map((finding) => (
@@ -26,7 +26,9 @@ function OneFinding({ finding, excerpts }: { finding: Finding; excerpts: Excerpt
     <article class={`finding ${finding.severity}`}>
       <header class="claim">
         <span class={`severity ${finding.severity}`}>{finding.severity}</span>
-        <h3>{finding.title}</h3>
+        <h3>
+          <Prose text={finding.title} />
+        </h3>
         <span class="gain">{finding.gain}</span>
       </header>
       <dl class="about">
@@ -42,8 +44,10 @@ function OneFinding({ finding, excerpts }: { finding: Finding; excerpts: Excerpt
         ) : null}
         <dt>Cure</dt>
         <dd>
-          {finding.cure} <span class="beside">It {finding.learning}.</span>
+          <Prose text={finding.cure} />
         </dd>
+        <dt>Learning</dt>
+        <dd>{finding.learning}</dd>
         <dt>Verify</dt>
         <dd>
           <code class="command">{finding.verify}</code>

@@ -53,7 +53,7 @@ export function Table({ caption, head, rows, texts = [0], quiet = false }: Table
   const kind = (column: number) => (texts.includes(column) ? "text" : "figure");
   return (
     <Scrolling label={caption}>
-      <table>
+      <table class="small">
         <caption class={quiet ? "unseen" : ""}>{caption}</caption>
         {head.length > 0 ? (
           <thead>
@@ -129,13 +129,26 @@ export function HeightAxis({ ticks }: { ticks: Tick[] }) {
   );
 }
 
+/** A sentence in which names stand between backticks. */
+export function Prose({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("`").map((piece, index) => (index % 2 === 1 ? <code>{piece}</code> : piece))}
+    </>
+  );
+}
+
 export function Warnings({ warnings }: { warnings: Warning[] }) {
   return (
     <ul class="warnings">
       {warnings.map((warning) => (
         <li>
-          <strong>{warning.code}</strong>: {warning.message}
-          {warning.remedy ? <div class="remedy">Remedy: {warning.remedy}</div> : null}
+          <strong>{warning.code}</strong>: <Prose text={warning.message} />
+          {warning.remedy ? (
+            <div class="remedy">
+              Remedy: <Prose text={warning.remedy} />
+            </div>
+          ) : null}
         </li>
       ))}
     </ul>

@@ -7,8 +7,7 @@ import { LanesSection } from "./lanes";
 import { LedgerSection } from "./ledger";
 import { MemorySection } from "./memory";
 import { OperationsSection } from "./operations";
-import { Warnings } from "./parts";
-import { Section } from "./parts";
+import { Prose, Section, Warnings } from "./parts";
 import type { Head, Report } from "./payload";
 import { Shell } from "./shell";
 import { TreeSection } from "./tree";
@@ -97,7 +96,9 @@ function TrustSection({ trust }: { trust: Report["trust"] }) {
       {trust.notes.length > 0 ? (
         <ul class="note">
           {trust.notes.map((text) => (
-            <li>{text}</li>
+            <li>
+              <Prose text={text} />
+            </li>
           ))}
         </ul>
       ) : null}

@@ -3,24 +3,40 @@ import { useState } from "preact/hooks";
 import { percent, Section, Swatch, tinted } from "./parts";
 import type { WhatIf } from "./payload";
 
+const AT_FIRST = 2;
+
 export function WhatIfSection({ rows }: { rows: WhatIf[] }) {
+  const [steps, setSteps] = useState(() => rows.map(() => AT_FIRST));
+  const labels = rows[0]?.points.map((point) => point.label) ?? [];
+  const same = steps.every((step) => step === steps[0]) ? steps[0] : -1;
   return (
     <Section
       id="whatif"
       title="What if"
-      note="Steps a second, times what they are now, if one phase were faster and all else stayed: after start-up, with a 95% interval."
+      note="Steps a second, times what they are now, if one phase alone were faster and all else stayed: after start-up, with a 95% interval."
     >
+      <div class="all" role="group" aria-label="All phases, each for itself">
+        Each of them
+        {labels.map((label, step) => (
+          <button type="button" aria-pressed={same === step} onClick={() => setSteps(rows.map(() => step))}>
+            {label}
+          </button>
+        ))}
+      </div>
       <ul class="whatif">
-        {rows.map((row) => (
-          <Row row={row} />
+        {rows.map((row, index) => (
+          <Row
+            row={row}
+            step={steps[index] ?? 0}
+            choose={(step) => setSteps(steps.map((old, other) => (other === index ? step : old)))}
+          />
         ))}
       </ul>
     </Section>
   );
 }
 
-function Row({ row }: { row: WhatIf }) {
-  const [step, setStep] = useState(0);
+function Row({ row, step, choose }: { row: WhatIf; step: number; choose: (step: number) => void }) {
   const point = row.points[step];
   if (point === undefined) {
     return null;
@@ -41,7 +57,7 @@ function Row({ row }: { row: WhatIf }) {
           value={step}
           aria-label={`${row.phase}, how much faster`}
           aria-valuetext={spoken}
-          onInput={(event) => setStep(Number(event.currentTarget.value))}
+          onInput={(event) => choose(Number(event.currentTarget.value))}
         />
       </label>
       <span class="chosen">{point.label}</span>

@@ -23,7 +23,7 @@ def findings(found: tuple[Finding, ...], excerpts: Excerpts) -> list[Payload]:
             "where": [_place(place, excerpts) for place in finding.where],
             "gain": f"at most {format_ratio(finding.gain.high)}",
             "cure": finding.cure,
-            "learning": "changes what is learned" if finding.changes_learning else "does not change what is learned",
+            "learning": "changed by the cure" if finding.changes_learning else "not changed by the cure",
             "verify": finding.verify,
             "evidence": evidence(finding.evidence),
         }

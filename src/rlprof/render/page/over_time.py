@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rlprof.analyse.lanes import STATES, Lane, Lanes
@@ -23,6 +23,8 @@ from rlprof.render.workers import WORKER_TITLES, error_text, facts, headline, pa
 Payload = dict[str, Any]
 #: What a reader is told of one moment: its largest parts.
 _TOLD: Final = 5
+#: So that the highest curve does not run along the edge.
+_ROOM_ABOVE: Final = 1.06
 
 
 def course(found: PhaseCourse | None, report: Report) -> Payload | None:
@@ -76,19 +78,20 @@ def lanes(found: Lanes | None) -> Payload | None:
     if found is None:
         return None
     end = found.edges_s[-1]
+    states = [state for state in STATES if any(state in lane.shares for lane in found.lanes)]
     more = f"{found.left_out} more processes are not drawn" if found.left_out else ""
     return {
         "edges": rounded([edge / end for edge in found.edges_s]),
-        "states": list(STATES),
-        "lanes": [_lane(lane) for lane in found.lanes],
+        "states": states,
+        "lanes": [_lane(lane, states) for lane in found.lanes],
         "ticks": time_ticks(end),
         "note": more,
     }
 
 
-def _lane(lane: Lane) -> Payload:
+def _lane(lane: Lane, states: Sequence[str]) -> Payload:
     whole = sum(lane.seconds.values())
-    cells = [_part(lane.seconds.get(state), whole) for state in STATES]
+    cells = [_part(lane.seconds.get(state), whole) for state in states]
     return {
         "name": f"{lane.role} {lane.pid}",
         "cells": cells,
@@ -129,7 +132,7 @@ def memory(curves: tuple[MemoryCurve, ...], report: Report) -> Payload | None:
     if not curves:
         return None
     end = max([report.run.wall_seconds, *(curve.at_s[-1] for curve in curves)])
-    highest = max(max(curve.mb) for curve in curves)
+    highest = _ROOM_ABOVE * max(max(curve.mb) for curve in curves)
     return {
         "curves": [_curve(curve, end, highest) for curve in curves],
         "ticks": time_ticks(end),

@@ -88,4 +88,5 @@ def _point(entry: WhatIf, highest: float) -> Payload:
 
 
 def _at(ratio: float, highest: float) -> float:
-    return round(ratio / highest, 4) if highest > 0 else 0.0
+    """On a scale from what is now to the highest of all."""
+    return round(min(max((ratio - 1.0) / (highest - 1.0), 0.0), 1.0), 4) if highest > 1 else 0.0

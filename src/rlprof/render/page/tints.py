@@ -9,7 +9,7 @@ from rlprof.model.phases import CATEGORIES, CATEGORY_OF, OVERHEAD, STARTUP, UNAT
 #: Besides the categories of the vocabulary, whose names become names of styles.
 OTHER: Final = "other"
 _QUIET: Final = {UNATTRIBUTED: "unattributed", STARTUP: "unattributed", OVERHEAD: "overhead"}
-_MOST_SHADES: Final = 3
+_MOST_SHADES: Final = 4
 
 #: Hue by part, in the order in which they are stacked.
 ORDER: Final[tuple[str, ...]] = (*(name.replace(" ", "-") for name in CATEGORIES), OTHER, "unattributed", "overhead")
