@@ -10,6 +10,7 @@ const SHARES = 220;
 export function CourseSection({ course }: { course: Course }) {
   const [moment, setMoment] = useState<number | null>(null);
   const outlines = useMemo(() => stacked(course.edges, course.series.map((one) => one.shares), SHARES), [course]);
+  const columns = course.regimes.some((regime) => regime.cells[4]) ? 5 : 4;
   const said = moment === null ? "Point at a moment, or use the arrow keys." : (course.moments[moment] ?? "");
   return (
     <Section id="course" title="Over time" note="The main process in the course of the run: what each moment consisted of.">
@@ -58,8 +59,8 @@ export function CourseSection({ course }: { course: Course }) {
       {course.regimes.length > 0 ? (
         <Table
           caption="Regimes: where the speed changed, and what changed with it"
-          head={["from", "to", "regime", "speed", "because of"]}
-          rows={course.regimes.map((regime) => regime.cells)}
+          head={["from", "to", "regime", "speed", "because of"].slice(0, columns)}
+          rows={course.regimes.map((regime) => regime.cells.slice(0, columns))}
           texts={[2, 4]}
         />
       ) : null}

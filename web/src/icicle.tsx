@@ -48,20 +48,21 @@ export function Icicle({ boxes, label, hidden, ticks }: IcicleProps) {
     setCurrent(box);
   };
   const pressed = (event: KeyboardEvent) => {
+    // What has the focus counts, not what was drawn last: keys may come faster than drawings.
+    const here = Number((event.target as HTMLElement).dataset["box"] ?? tabbable);
     if (event.key === "Escape") {
       zoom(zoomed);
       return;
     }
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      zoom(tabbable);
+      zoom(here);
       return;
     }
-    const to = neighbour(boxes, drawn, tabbable, event.key);
+    const to = neighbour(boxes, drawn, here, event.key);
     if (to !== null) {
       event.preventDefault();
-      wanted.current = true;
-      setCurrent(to);
+      field.current?.querySelector<HTMLElement>(`[data-box="${to}"]`)?.focus();
     }
   };
   const told = pointed >= 0 ? pointed : current >= 0 ? current : zoomed;

@@ -22,7 +22,7 @@ export function TreeSection({ trees }: { trees: Tree[] }) {
         {trees.length > 1 ? (
           <label>
             Of{" "}
-            <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+            <select aria-label="Tree of" value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
               {trees.map((one, index) => (
                 <option value={index}>{one.title}</option>
               ))}
