@@ -19,13 +19,15 @@ help: ## list the targets
 
 demo: .venv/.for-demo ## profile a real PPO, compare its two engines; report files in demo-report/
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@$(BIN)/rlprof demo petri --out $(DEMO)/petri.rlprof --batches $(DEMO_BATCHES) --breakdown --compare
-	@for form in text:txt json:json markdown:md; do \
+	@$(BIN)/rlprof demo petri --no-html --out $(DEMO)/petri.rlprof --batches $(DEMO_BATCHES) --breakdown --compare
+	@for form in text:txt json:json markdown:md html:html; do \
 		$(BIN)/rlprof report $(DEMO)/petri.rlprof --$${form%:*} $(DEMO)/report.$${form#*:}; \
 	done
-	@$(BIN)/rlprof compare $(DEMO)/petri-turbo.rlprof --by turbo --markdown $(DEMO)/comparison.md > /dev/null
+	@$(BIN)/rlprof compare $(DEMO)/petri-turbo.rlprof --by turbo --markdown $(DEMO)/comparison.md \
+		--html $(DEMO)/comparison.html > /dev/null
 	@echo
-	@echo "Look at: $(DEMO)/report.txt  $(DEMO)/report.md  $(DEMO)/report.json  $(DEMO)/comparison.md"
+	@echo "Look at: $(DEMO)/report.html  $(DEMO)/report.txt  $(DEMO)/report.md  $(DEMO)/report.json" \
+		" $(DEMO)/comparison.html  $(DEMO)/comparison.md"
 
 test: lint pytest ## lint, then all tests but the campaigns marked slow
 

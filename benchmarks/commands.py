@@ -25,7 +25,7 @@ def rlprof_command() -> list[str]:
 
 def run_command(recording: Path, program: list[str], options: tuple[str, ...] = ()) -> list[str]:
     """`rlprof run` for a program, with everything on that is on by default."""
-    return [*rlprof_command(), "run", "--quiet", "--out", str(recording), *options, *program]
+    return [*rlprof_command(), "run", "--quiet", "--no-html", "--out", str(recording), *options, *program]
 
 
 def checked(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:

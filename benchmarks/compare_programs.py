@@ -57,7 +57,7 @@ def by_batches(args: argparse.Namespace, slow: float, directory: Path) -> tuple[
     began = time.monotonic()
     # A slow-down of nothing still has to switch: a millionth is nothing.
     words = ["--iterations", str(args.batch_iterations), "--alternate", "--slow", f"{slow or 1e-6:g}"]
-    command = [*rlprof_command(), "run", "--quiet", "--out", str(recording), str(PROGRAM), *words]
+    command = [*rlprof_command(), "run", "--quiet", "--no-html", "--out", str(recording), str(PROGRAM), *words]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     found, _ = comparison([str(recording), "--by", "slow"], directory)
     return found, time.monotonic() - began

@@ -57,7 +57,7 @@ def bare_command(script: Path | str, *args: str) -> list[str]:
 
 
 def recorded_command(target: Path, words: Sequence[Path | str], options: Sequence[str] = ()) -> list[str]:
-    return [*RLPROF, "run", "--quiet", "--out", str(target), *options, *map(str, words)]
+    return [*RLPROF, "run", "--quiet", "--no-html", "--out", str(target), *options, *map(str, words)]
 
 
 def environment(**changes: str | None) -> dict[str, str]:

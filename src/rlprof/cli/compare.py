@@ -33,6 +33,7 @@ Examples:
   rlprof compare before.rlprof after.rlprof
   rlprof compare a1.rlprof a2.rlprof -- b1.rlprof b2.rlprof
   rlprof compare before/ after/ --json comparison.json --markdown comparison.md
+  rlprof compare before/ after/ --html comparison.html
   rlprof compare run.rlprof --by turbo      batches of one run: rlprof.alternate("turbo", [False, True])
 
 A is what you have, B the change; a ratio above 1 says that B is faster. Fewer than 5 pairs give no verdict."""
@@ -82,6 +83,7 @@ class _Trials:
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the comparison as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--charts", metavar="FILE|DIR/", help=CHARTS_HELP)
+@click.option("--html", "html_file", metavar="FILE", type=OUTPUT, help="Write it as a page for a browser; - is stdout.")
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -101,6 +103,7 @@ def compare(
     json_file: str | None,
     markdown_file: str | None,
     charts: str | None,
+    html_file: str | None,
 ) -> None:
     """Is B faster than A, where, and can we tell at all?
 
@@ -121,14 +124,14 @@ def compare(
         found = _by_name(recordings, behind, by, share)
     else:
         found = _by_reading(recordings, behind, share, force)
-    show(found, json_file, markdown_file)
+    show(found, json_file, markdown_file, html_file)
     if charts is not None:
         write_comparison_charts(charts, found)
     if interrupted:
         sys.exit(130)
 
 
-def show(found: Comparison, json_file: str | None, markdown_file: str | None) -> None:
+def show(found: Comparison, json_file: str | None, markdown_file: str | None, html_file: str | None = None) -> None:
     """Write what was asked for; on the terminal where nothing was."""
     if json_file is not None:
         from rlprof.render.json import render_json
@@ -138,7 +141,11 @@ def show(found: Comparison, json_file: str | None, markdown_file: str | None) ->
         from rlprof.render.comparison_markdown import render_comparison_markdown
 
         write_output(markdown_file, render_comparison_markdown(found))
-    if "-" not in (json_file, markdown_file):
+    if html_file is not None:
+        from rlprof.cli.pages import comparison_page
+
+        write_output(html_file, comparison_page(found))
+    if "-" not in (json_file, markdown_file, html_file):
         from rich.console import Console
 
         from rlprof.render.comparison_terminal import render_comparison

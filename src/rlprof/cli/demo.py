@@ -15,7 +15,7 @@ import click
 from rlprof.cli.demo_compare import Turns, show_comparison
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.rollout_watch import RolloutWatch
-from rlprof.cli.run import record_program, short, show
+from rlprof.cli.run import record_program, short, show, write_page
 from rlprof.cli.supervise import Watch, end_like
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
@@ -119,6 +119,7 @@ def _command(name: str, entry: Demo) -> click.Command:
     options: list[click.Parameter] = [
         click.Option(["-o", "--out"], type=click.Path(path_type=Path), help=f"Recording to write [{RUNS_DIRECTORY}]."),
         click.Option(["--overwrite"], is_flag=True, help="Replace the recording named by --out."),
+        click.Option(["--html/--no-html"], default=True, help="Write the report as a page beside each recording [on]."),
         click.Option(["--detailed"], is_flag=True, help="Profile by function with cProfile instead: .prof and text."),
         click.Option(["--summary-every"], type=click.IntRange(1), help="Print a short table every N env steps."),
     ]
@@ -173,6 +174,7 @@ def _profile(
     entry: Demo,
     out: Path | None,
     overwrite: bool,
+    html: bool,
     detailed: bool,
     summary_every: int | None,
     knobs: tuple[str, ...],
@@ -183,21 +185,25 @@ def _profile(
 ) -> None:
     _refuse_without_libraries(name, entry)
     target = named(out or default_target(name))
+    made: list[Path | None] = []
     if table is not None:
-        _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
+        made += _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
     elif breakdown or not (detailed or compare):
         claimed = _claimed(target, overwrite, numbered=out is None)
         often = entry.rollouts_every if rollouts_every is None else rollouts_every
-        _record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often))
+        made.append(_record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often)))
     if compare and entry.turns is not None:
-        _compare_turns(entry.turns, target, overwrite, knobs, numbered=out is None, first=not breakdown)
+        made.append(_compare_turns(entry.turns, target, overwrite, knobs, numbered=out is None, first=not breakdown))
+    for recorded in made if html else ():
+        if recorded is not None:
+            write_page(recorded)
     if detailed:
         _profile_by_function(entry, target, knobs)
 
 
 def _compare_turns(
     turns: Turns, target: Path, overwrite: bool, knobs: tuple[str, ...], *, numbered: bool, first: bool
-) -> None:
+) -> Path | None:
     """In a run of its own: what is recorded of one way alone is no comparison."""
     if not first:
         click.echo()
@@ -208,6 +214,7 @@ def _compare_turns(
         end_like(code)
     if recorded is not None:
         show_comparison(turns, recorded)
+    return recorded
 
 
 def _claimed(target: Path, overwrite: bool, *, numbered: bool) -> Path:
@@ -231,13 +238,13 @@ def _watch(target: Path, summary_every: int | None, rollouts_every: int | None) 
     return look if watches else None
 
 
-def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool, watch: Watch | None) -> None:
+def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool, watch: Watch | None) -> Path | None:
     recorded = _record_form(entry, claimed, knobs, watch)
     if recorded is None:
-        return
+        return None
     if breakdown:
         _show_breakdown(recorded)
-        return
+        return recorded
     show(recorded)
     if entry.many is not None:
         click.echo()
@@ -246,6 +253,7 @@ def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool,
         _show_categories(recorded)
     if entry.rollouts_every:
         _show_rollouts(entry, recorded)
+    return recorded
 
 
 def _record_form(entry: Demo, claimed: Path, knobs: tuple[str, ...], watch: Watch | None = None) -> Path | None:
@@ -257,7 +265,7 @@ def _record_form(entry: Demo, claimed: Path, knobs: tuple[str, ...], watch: Watc
 
 def _compare_forms(
     entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], many: int, *, numbered: bool
-) -> None:
+) -> list[Path]:
     """With one environment and with many, one after the other."""
     found: list[Path] = []
     for words, place in form_targets(target, many):
@@ -268,6 +276,7 @@ def _compare_forms(
     show_table(found)
     click.echo("\nRecordings  " + "\n            ".join(map(short, found)))
     click.echo("rlprof report RECORDING shows the rest")
+    return found
 
 
 def _show_breakdown(recorded: Path) -> None:

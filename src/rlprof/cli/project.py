@@ -85,7 +85,7 @@ def _expected(file: Path, value: Any) -> tuple[Expectation, ...]:
 
 def read_expectations(file: Path) -> tuple[Expectation, ...]:
     """The rows of a file: `[[expectations]]`, each with low, and with hardware, algorithm, phase, high, source."""
-    toml = _toml_reader()
+    toml = toml_reader()
     if toml is None:
         raise BadOption(f"{file} cannot be read: on Python 3.10 that takes the package tomli")
     try:

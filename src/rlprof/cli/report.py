@@ -16,6 +16,7 @@ from rlprof.cli.charts import HELP as CHARTS_HELP
 from rlprof.cli.charts import check_place, write_report_charts
 from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption, RlprofError
+from rlprof.model.recording import Recording
 from rlprof.model.report import Report
 from rlprof.recording import open_recording
 
@@ -26,6 +27,7 @@ Examples:
   rlprof report run.rlprof --json - | jq .throughput.sps
   rlprof report run.rlprof --text - | less
   rlprof report run.rlprof --charts charts.pdf
+  rlprof report run.rlprof --html report.html
   rlprof report run.rlprof --why unattributed-high
 
 A run that was killed, or is still going, is read from its directory of parts in the same way."""
@@ -39,6 +41,7 @@ OUTPUT = click.Path(dir_okay=False, allow_dash=True)
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--text", "text_file", metavar="FILE", type=OUTPUT, help="Write it as plain text, in full; - is stdout.")
 @click.option("--charts", metavar="FILE|DIR/", help=CHARTS_HELP)
+@click.option("--html", "html_file", metavar="FILE", type=OUTPUT, help="Write it as a page for a browser; - is stdout.")
 @click.option("--why", metavar="RULE", help="Print the evidence of this rule's findings in full, and nothing else.")
 def report(
     recording: str,
@@ -46,29 +49,29 @@ def report(
     markdown_file: str | None,
     text_file: str | None,
     charts: str | None,
+    html_file: str | None,
     why: str | None,
 ) -> None:
     """Make a report from RECORDING, a .rlprof file or the directory of a run that did not end.
 
     Without an option it goes to the terminal. Every number is computed from the recording anew.
     """
-    outputs = [
-        (file, render)
-        for file, render in ((json_file, _json), (markdown_file, _markdown), (text_file, _text))
-        if file is not None
-    ]
+    forms = ((json_file, _json), (markdown_file, _markdown), (text_file, _text), (html_file, _html))
+    outputs = [(file, render) for file, render in forms if file is not None]
     try:
         _refuse_own_input(recording, [*(file for file, _ in outputs), *([charts] if charts else [])])
         if why is not None and (outputs or charts):
-            raise BadOption("--why prints to the terminal: leave out --json, --markdown and --text, which have it all")
+            raise BadOption(
+                "--why prints to the terminal: leave out --json, --markdown, --text, --html and --charts, which have it all"
+            )
         if charts is not None:
             check_place(charts)
-        opened = open_recording(recording)
-        found = complete_report(opened)
+        recorded = open_recording(recording)
+        found = complete_report(recorded)
         if charts is not None:
-            write_report_charts(charts, opened, found)
+            write_report_charts(charts, recorded, found)
         for file, render in outputs:
-            write_output(file, render(found))
+            write_output(file, render(found, recorded))
         if why is not None:
             _explain(found, why)
         elif not outputs and charts is None:
@@ -78,22 +81,28 @@ def report(
         sys.exit(error.exit_code)
 
 
-def _json(found: Report) -> str:
+def _json(found: Report, _: Recording) -> str:
     from rlprof.render.json import render_json
 
     return render_json(found)
 
 
-def _markdown(found: Report) -> str:
+def _markdown(found: Report, _: Recording) -> str:
     from rlprof.render.markdown import render_markdown
 
     return render_markdown(found)
 
 
-def _text(found: Report) -> str:
+def _text(found: Report, _: Recording) -> str:
     from rlprof.render.text import render_text
 
     return render_text(found)
+
+
+def _html(found: Report, recording: Recording) -> str:
+    from rlprof.cli.pages import report_page
+
+    return report_page(recording, found)
 
 
 def _draw(found: Report) -> None:
@@ -150,11 +159,13 @@ def write_output(file: str, text: str) -> None:
         raise BadOption(f"cannot write {file}: {error.strerror or error}") from error
 
 
-def replace_whole(target: Path, pieces: Iterable[str]) -> None:
+def replace_whole(target: Path, pieces: Iterable[str], mode: int = 0o666) -> None:
     """Write a file in pieces. Whatever ends it early, Ctrl-C too, leaves no half of one behind."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with open(draft, "x", encoding="utf-8", newline="\n") as stream:
+        with open(
+            draft, "x", encoding="utf-8", newline="\n", opener=lambda name, how: os.open(name, how, mode)
+        ) as stream:
             stream.writelines(pieces)
         os.replace(draft, target)
     except BaseException:

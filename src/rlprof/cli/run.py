@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ from rlprof.cli.watch import SummaryWatch
 from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.expectations import Expectation
-from rlprof.model.recording import Status
+from rlprof.model.recording import Recording, Status
+from rlprof.model.report import Report
 from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance, environment_for
 from rlprof.record.options import DEFAULT_TRACE, Detailed, Options, Schedule, TorchTrace, parse_share
 from rlprof.record.secrets import mask_arguments
@@ -84,6 +85,7 @@ class _RunCommand(click.Command):
 @click.option("--tensorboard", type=click.Path(path_type=Path), metavar="DIR", help="Log phases and speed there.")
 @click.option("--wandb", is_flag=True, help="Log phases and speed to a wandb run of its own.")
 @click.option("--prometheus", type=click.IntRange(0, 65535), metavar="PORT", help="Serve metrics to this machine.")
+@click.option("--html/--no-html", default=True, help="Write the report as a page, NAME.html beside the recording [on].")
 @click.option("-q", "--quiet", is_flag=True, help="Print no report at the end, only where the recording is.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT [ARGS]...")
 def run(
@@ -108,6 +110,7 @@ def run(
     tensorboard: Path | None,
     wandb: bool,
     prometheus: int | None,
+    html: bool,
     quiet: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -155,7 +158,7 @@ def run(
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     with _treated(treatments):
         code, recorded = record_program(words, target, options, watch, companions)
-    _finish(target, recorded, quiet, named_spans=bool(options.spans))
+    _finish(target, recorded, Ending(quiet, html), named_spans=bool(options.spans))
     if recorded == target and (options.torch_trace or options.detailed):
         say_what_windows_left(target, detailed=options.detailed is not None, with_warnings=quiet)
     end_like(code)
@@ -274,14 +277,24 @@ def _status(code: int) -> Status:
     return "killed" if code < 0 else "failed"
 
 
-def _finish(target: Path, recorded: Path | None, quiet: bool, *, named_spans: bool = False) -> None:
+@dataclass(frozen=True)
+class Ending:
+    """What is to be seen of a recording at the end of its run."""
+
+    quiet: bool
+    html: bool
+
+
+def _finish(target: Path, recorded: Path | None, wanted: Ending, *, named_spans: bool = False) -> None:
     """Show what was recorded. Whatever goes wrong here, the program's own end is what counts."""
-    if recorded is not None and not quiet:
-        show(recorded, to_stderr=True)  # what the program prints on stdout may be piped into something
-    elif recorded == target:
+    if wanted.quiet and recorded == target:
         if named_spans:
-            _say_what_was_not_found(recorded)
+            _say_what_was_not_found(target)
         _say(f"recorded into {short(target)}")
+    if recorded is not None and not wanted.quiet:
+        show(recorded, to_stderr=True, html=wanted.html)  # the program's stdout may be piped into something
+    elif recorded is not None and wanted.html:
+        write_page(recorded)
 
 
 def _join(target: Path, record: Run) -> Path | None:
@@ -301,19 +314,55 @@ def _join(target: Path, record: Run) -> Path | None:
         return parts
 
 
-def show(recorded: Path, *, to_stderr: bool = False) -> None:
-    """Print the report of a recording."""
-    from rich.console import Console
+def show(recorded: Path, *, to_stderr: bool = False, html: bool = False) -> None:
+    """Print the report of a recording, and write it as a page beside it."""
+    read = _read(recorded)
+    if read is None:
+        return
+    recording, report = read
+    with contextlib.suppress(SystemExit):  # rich's answer to a reader that has gone; the program's end is passed on
+        try:
+            _draw(report, to_stderr)
+        except Exception as error:
+            _say_it_failed(recorded, error)
+    if html:
+        _write_page(recorded, recording, report)
 
+
+def write_page(recorded: Path) -> None:
+    """Only the page beside a recording, and a line that says where."""
+    read = _read(recorded)
+    if read is not None:
+        _write_page(recorded, *read)
+
+
+def _write_page(recorded: Path, recording: Recording, report: Report) -> None:
+    from rlprof.cli.pages import write_beside
+
+    _say(write_beside(recorded, recording, report))
+
+
+def _read(recorded: Path) -> tuple[Recording, Report] | None:
     from rlprof.advise.report import complete_report
-    from rlprof.render.terminal import render_terminal
 
     try:
-        render_terminal(complete_report(open_recording(short(recorded))), Console(stderr=to_stderr))
-    except SystemExit:  # rich's answer to a reader that has gone; the program's own end is still to be passed on
-        return
+        recording = open_recording(short(recorded))
+        return recording, complete_report(recording)
     except Exception as error:  # a fault of ours in the report must not look like one of the program
-        _say(f"the report failed ({error!r}); the recording is whole: rlprof report {short(recorded)}")
+        _say_it_failed(recorded, error)
+        return None
+
+
+def _draw(report: Report, to_stderr: bool) -> None:
+    from rich.console import Console
+
+    from rlprof.render.terminal import render_terminal
+
+    render_terminal(report, Console(stderr=to_stderr))
+
+
+def _say_it_failed(recorded: Path, error: Exception) -> None:
+    _say(f"the report failed ({error!r}); the recording is whole: rlprof report {short(recorded)}")
 
 
 def _say_what_was_not_found(recorded: Path) -> None:

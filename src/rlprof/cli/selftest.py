@@ -75,7 +75,7 @@ def _checks_of_a_quiet_moment(folder: Path) -> list[Check]:
 
 
 def _run_checks(target: Path) -> Iterator[Check]:
-    words = ["-m", "rlprof", "run", "--quiet", "--out", str(target), str(Path(program.__file__))]
+    words = ["-m", "rlprof", "run", "--quiet", "--no-html", "--out", str(target), str(Path(program.__file__))]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=120)
     yield Check("the program runs under rlprof", done.returncode == 0, f"exit code {done.returncode}")
     if done.returncode != 0:

@@ -45,7 +45,7 @@ def run_recorded(
     words: Iterable[str], target: Path, timeout: float | None, surroundings: Surroundings | None = None
 ) -> Ended:
     """Run `rlprof run WORDS` into a recording and wait for its end. What it prints goes into a file beside that."""
-    command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--out", str(target), *words]
+    command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--no-html", "--out", str(target), *words]
     with turn_of_this_trial(), open(target.with_suffix(".log"), "wb") as log:
         before = load.now()
         outcome, code = _wait(_start(command, log, surroundings or Surroundings()), timeout)

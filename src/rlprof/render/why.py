@@ -60,20 +60,21 @@ def _entries(evidence: Mapping[str, Any], canvas: Canvas) -> Iterator[Renderable
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style=QUIET, no_wrap=True)
     table.add_column(overflow="fold")
-    nested = {name: value for name, value in evidence.items() if _is_nested(value)}
+    nested = {name: value for name, value in evidence.items() if is_nested(value)}
     for name, value in evidence.items():
         if name not in nested:
-            table.add_row(f"  {_words(name)}", safe(shown(name, value), limit=_LONGEST))
+            table.add_row(f"  {words_of(name)}", safe(shown(name, value), limit=_LONGEST))
     yield table
     for name, value in nested.items():
         yield Text()
-        yield Text(f"  {_words(name)}", style=QUIET)
+        yield Text(f"  {words_of(name)}", style=QUIET)
         yield Padding(
             _table(value, canvas) if isinstance(value, (list, tuple)) else _inner(value, canvas), (0, 0, 0, 2)
         )
 
 
-def _is_nested(value: Any) -> bool:
+def is_nested(value: Any) -> bool:
+    """Whether a value is a table, or has names of its own."""
     return isinstance(value, Mapping) or (
         isinstance(value, (list, tuple)) and bool(value) and all(isinstance(item, Mapping) for item in value)
     )
@@ -88,7 +89,7 @@ def _table(rows: list[Mapping[str, Any]] | tuple[Mapping[str, Any], ...], canvas
     table = grid(canvas)
     for name in names:
         figures = all(isinstance(row.get(name), (int, float, type(None))) for row in rows)
-        table.add_column(_words(name), justify="right" if figures else "left", overflow="fold")
+        table.add_column(words_of(name), justify="right" if figures else "left", overflow="fold")
     for row in rows:
         table.add_row(*(safe(shown(name, row.get(name)), limit=_LONGEST) for name in names))
     return table
@@ -118,7 +119,7 @@ def _number(name: str, value: float) -> str:
     return format_count(value) if isinstance(value, int) else three_digits(value)
 
 
-def _words(name: str) -> str:
+def words_of(name: str) -> str:
     """A name without the unit, which its value already shows."""
     text = clean_text(name, 60).replace("_", " ")
     for ending in (" seconds", " bytes", " mb", " ratio"):

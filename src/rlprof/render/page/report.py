@@ -1,0 +1,33 @@
+"""A report and its figures over time as what the page draws: texts, and places between 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rlprof.analyse.page import PageFigures
+from rlprof.model.report import Report
+from rlprof.render.page import boxes, code, findings, over_time, overview, tables
+from rlprof.render.page.excerpts import Excerpts
+
+
+def report_payload(report: Report, figures: PageFigures) -> dict[str, Any]:
+    """Everything, in the order in which it is read."""
+    excerpts = Excerpts(report.run.started)
+    return {
+        "kind": "report",
+        "head": overview.head(report),
+        "verdict": report.verdict or "",
+        "findings": findings.findings(report.findings, excerpts),
+        "ledger": overview.ledger(report),
+        "course": over_time.course(figures.course, report),
+        "trees": boxes.trees(figures.trees),
+        "operations": tables.operations(report),
+        "drilldown": code.drilldown(report, excerpts),
+        "lanes": over_time.lanes(figures.lanes),
+        "vectorEnvs": over_time.vector_envs(report),
+        "memory": over_time.memory(figures.memory, report),
+        "whatif": tables.whatif(report),
+        "iterations": boxes.iterations(figures.iterations, report),
+        "trust": overview.trust(report),
+        "excerpts": excerpts.entries,
+    }

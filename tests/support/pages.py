@@ -1,0 +1,89 @@
+"""Pages for tests: a report with something in every section, and the same with an attack in every text."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rlprof.advise.report import complete_report
+from rlprof.analyse.page import PageFigures, page_figures
+from rlprof.model.report import Finding, Gain, Place, Regime, Report
+from rlprof.render.page import document, report_payload
+from support.examples import busy_recording, ppo_recording
+from support.vector_envs import vector_recording
+
+#: Fields that hold one of a few words of ours, never a text of the recorded program.
+VOCABULARY = {"severity", "status", "started", "verdict_word"}
+
+
+def a_finding(file: str, line: int = 2) -> Finding:
+    return Finding(
+        rule="env-hotspot",
+        severity="critical",
+        title="`Arm.integrate` takes 27% of the time",
+        evidence={"samples": 1600, "share": 0.27, "lines": [{"line": 133, "seconds": 17.1}], "inner": {"seconds": 1.5}},
+        where=(Place(file, line, "integrate"),),
+        gain=Gain(1.38, 1.0, 1.38),
+        cure="compute `all` joints at once",
+        changes_learning=False,
+        verify="rlprof run train.py --envs 8",
+    )
+
+
+def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]:
+    """Findings, regimes, workers, several processes, slow iterations: no section is left out."""
+    recording = ppo_recording()
+    busy = busy_recording()
+    report, figures = complete_report(recording), page_figures(recording)
+    others = page_figures(busy)
+    return (
+        dataclasses.replace(
+            report,
+            findings=(
+                a_finding(source),
+                dataclasses.replace(a_finding(source), severity="info", changes_learning=True),
+            ),
+            regimes=(
+                Regime(0.0, 2.0, 0.0, "start-up", None),
+                Regime(2.0, 40.0, 1500.0, "steady", None),
+                Regime(40.0, 62.0, 700.0, "degraded", "checkpoint takes longer"),
+            ),
+            workers=complete_report(vector_recording()).workers,
+            warnings=complete_report(busy).warnings,
+        ),
+        dataclasses.replace(
+            figures, lanes=others.lanes, memory=others.memory, trees=(*figures.trees, *others.trees[1:])
+        ),
+    )
+
+
+def page_of(report: Report, figures: PageFigures) -> str:
+    return document(report_payload(report, figures), f"rlprof: {report.run.command}", report.verdict or "")
+
+
+def with_every_text(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+    """A copy of it in which every text of the recorded program is another one, at any depth."""
+    if isinstance(value, str):
+        return value if name in VOCABULARY else change(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {f.name: with_every_text(getattr(value, f.name), change, f.name) for f in dataclasses.fields(value)}
+        return dataclasses.replace(value, **fields)
+    if isinstance(value, Mapping):
+        return {_changed(key, change, name): with_every_text(item, change, name) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(with_every_text(item, change, name) for item in value)
+    return value
+
+
+def _changed(key: Any, change: Callable[[str], str], name: str) -> Any:
+    # Keys stay apart from each other, as they were.
+    return f"{change(key)} {key}" if isinstance(key, str) and name != "shares" else key
+
+
+def write_page(folder: Path, text: str, name: str = "page.html") -> str:
+    """The page as a file, and its address."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path.as_uri()
