@@ -11,9 +11,9 @@ import numpy as np
 from rlprof.analyse.call_layout import WHOLE, CallTree, GrowingNode, lay_out
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
 from rlprof.analyse.phases import calls_of
-from rlprof.analyse.places import is_ours
 from rlprof.analyse.stacks import callers, name_of
 from rlprof.analyse.tree import is_root
+from rlprof.model.own_files import is_ours
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame, Process, Recording, SampleTable, Thread
 

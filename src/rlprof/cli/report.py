@@ -61,9 +61,7 @@ def report(
     try:
         _refuse_own_input(recording, [*(file for file, _ in outputs), *([charts] if charts else [])])
         if why is not None and (outputs or charts):
-            raise BadOption(
-                "--why prints to the terminal: leave out --json, --markdown, --text, --html and --charts, which have it all"
-            )
+            raise BadOption("--why prints to the terminal: leave out the options that write files, which have it all")
         if charts is not None:
             check_place(charts)
         recorded = open_recording(recording)

@@ -19,7 +19,7 @@ from rlprof.experiments.arm_comparisons import Readings, settled_arms
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, Dropped
 from rlprof.experiments.executor import TrialsFail, Watcher
 from rlprof.experiments.rounds import RunArm, run_rounds
-from rlprof.experiments.statistics import FEWEST_PAIRS, centre_of
+from rlprof.experiments.statistics import FEWEST_PAIRS
 from rlprof.model.quickwins import Cure
 
 KIND: Final = "quickwins"

@@ -1,4 +1,4 @@
-"""Reports, comparisons and other experiments as JSON: the stable contracts that the schemas beside this file describe."""
+"""Reports, comparisons and other experiments as JSON: stable contracts, which the schemas beside this file describe."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ def _typical(values: Iterable[float | None]) -> float | None:
 
 def levels_of(tests: dict[str, tuple[ArmsJournal, Readings]], planned: int) -> dict[str, float]:
     """What each test is held to, so that among all of a plan there is a false alarm in one of twenty plans."""
-    ratios = {name: readings.log_ratios(CHANGE_ARM, BASELINE_ARM) for name, (_, readings) in tests.items()}
-    centres = {name: centre_of(found) for name, found in ratios.items() if found}
+    found = {name: readings.centre(CHANGE_ARM, BASELINE_ARM) for name, (_, readings) in tests.items()}
+    centres = {name: centre for name, centre in found.items() if centre is not None}
     held = holm_levels({name: centre.p_differs() for name, centre in centres.items()}, END_BUDGET)
     levels = {name: level for name, (level, _) in held.items()}
     for name, centre in centres.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.plan import Change, Plan
 from rlprof.experiments.logbook import FILE
 from rlprof.experiments.peeking import look_level
-from rlprof.experiments.statistics import FEWEST_PAIRS, centre_of
+from rlprof.experiments.statistics import FEWEST_PAIRS
 
 KIND: Final = "investigate"
 CHANGE_ARM: Final = "change"
@@ -80,11 +81,11 @@ def settles(readings: Readings, tests: int) -> Callable[[ArmsJournal], list[Drop
     """Ends a test once its answer is clear. All tests of a plan share the budget of such looks."""
 
     def drop(journal: ArmsJournal) -> list[Dropped]:
-        ratios = readings.log_ratios(CHANGE_ARM)
-        if ratios is None or len(ratios) < FEWEST_PAIRS:
+        centre = readings.centre(CHANGE_ARM)
+        if centre is None or centre.n < FEWEST_PAIRS:
             return []
-        low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(tests, 1))
-        edge = journal.plan.conduct.margin
+        low, high = centre.interval(look_level(centre.n) / max(tests, 1))
+        edge = math.log1p(journal.plan.conduct.margin)
         if low > 0 or high < 0 or (-edge < low and high < edge):
             return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)]
         return []
