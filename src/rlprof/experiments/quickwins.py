@@ -61,9 +61,10 @@ class Trying:
     watcher: Callable[[ArmsJournal, Callable[[], float]], Watcher]  # the second says how many seconds are left
     run: RunArm | None = None
     together: ArmsJournal | None = None
+    read: Callable[[ArmsJournal], Readings] = Readings
 
     def __post_init__(self) -> None:
-        self.readings = Readings(self.journal)
+        self.readings = self.read(self.journal)
 
     @property
     def spent(self) -> float:
@@ -159,7 +160,7 @@ class Trying:
             directory.mkdir(exist_ok=True)
             self.together = ArmsJournal(directory, ArmsPlan(KIND, arms, conduct))
             self.together.save()
-        readings = Readings(self.together)
+        readings = self.read(self.together)
         watcher = self.watcher(self.together, self.left)
         try:
             run_rounds(self.together, watcher, drop=lambda journal: settled_arms(journal, readings), run=self.run)

@@ -95,7 +95,7 @@ def together_of(trying: Trying, winners: Sequence[Cure], why_not: str | None) ->
     journal = trying.together
     if journal is None:
         return Together(names, "not-run", why_not or "it was not run", None, None)
-    readings = Readings(journal)
+    readings = trying.read(journal)
     compared = compare_arms(journal, readings=readings).get(TOGETHER)
     if compared is None:
         failed = any(trial.outcome == "failed" for trial in journal.trials)
