@@ -77,12 +77,15 @@ class Trying:
 
     def warm_up(self) -> None:
         """Run the program as it is once; what hangs is told by how long that took."""
-        plan = self.journal.plan
-        self.journal.plan = replace(plan, conduct=replace(plan.conduct, runs=0))
-        run_rounds(self.journal, self.watcher(self.journal, self.left), run=self.run)
-        took = [trial.seconds for trial in self.journal.trials if trial.outcome == "completed"]
-        timeout = plan.conduct.timeout or max(LEAST_TIMEOUT, PATIENCE * fmean(took)) if took else None
-        self.journal.plan = replace(plan, conduct=replace(plan.conduct, timeout=timeout))
+        journal, conduct = self.journal, replace(self.journal.plan.conduct, runs=MOST_ROUNDS)
+        journal.plan = replace(journal.plan, conduct=replace(conduct, runs=0))
+        try:
+            run_rounds(journal, self.watcher(journal, self.left), run=self.run)
+        finally:
+            took = [trial.seconds for trial in journal.trials if trial.outcome == "completed"]
+            timeout = conduct.timeout or (max(LEAST_TIMEOUT, PATIENCE * fmean(took)) if took else None)
+            journal.plan = replace(journal.plan, conduct=replace(conduct, timeout=timeout))
+            journal.save()
 
     def single_cures(self) -> None:
         """Rounds of every cure that is still in the race."""
