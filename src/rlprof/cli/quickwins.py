@@ -142,8 +142,9 @@ def _try(trying: Trying, cures: Sequence[Cure]) -> tuple[QuickWins, bool]:
 
 
 def _say_what_to_expect(trying: Trying, cures: int) -> None:
-    took = [trial.seconds for trial in trying.journal.trials if trial.outcome == "completed"]
-    if not took:
+    trials = trying.journal.trials
+    took = [trial.seconds for trial in trials if trial.outcome == "completed"]
+    if not took or any(trial.pair != WARM_UP for trial in trials):
         return
     rounds = int(trying.budget_seconds / (max(took) * (cures + 1)))
     click.echo(

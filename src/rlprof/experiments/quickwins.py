@@ -61,9 +61,10 @@ class Trying:
     watcher: Callable[[ArmsJournal, Callable[[], float]], Watcher]  # the second says how many seconds are left
     run: RunArm | None = None
     together: ArmsJournal | None = None
+    read: Callable[[ArmsJournal], Readings] = Readings
 
     def __post_init__(self) -> None:
-        self.readings = Readings(self.journal)
+        self.readings = self.read(self.journal)
 
     @property
     def spent(self) -> float:
@@ -76,12 +77,15 @@ class Trying:
 
     def warm_up(self) -> None:
         """Run the program as it is once; what hangs is told by how long that took."""
-        plan = self.journal.plan
-        self.journal.plan = replace(plan, conduct=replace(plan.conduct, runs=0))
-        run_rounds(self.journal, self.watcher(self.journal, self.left), run=self.run)
-        took = [trial.seconds for trial in self.journal.trials if trial.outcome == "completed"]
-        timeout = plan.conduct.timeout or max(LEAST_TIMEOUT, PATIENCE * fmean(took)) if took else None
-        self.journal.plan = replace(plan, conduct=replace(plan.conduct, timeout=timeout))
+        journal, conduct = self.journal, replace(self.journal.plan.conduct, runs=MOST_ROUNDS)
+        journal.plan = replace(journal.plan, conduct=replace(conduct, runs=0))
+        try:
+            run_rounds(journal, self.watcher(journal, self.left), run=self.run)
+        finally:
+            took = [trial.seconds for trial in journal.trials if trial.outcome == "completed"]
+            timeout = conduct.timeout or (max(LEAST_TIMEOUT, PATIENCE * fmean(took)) if took else None)
+            journal.plan = replace(journal.plan, conduct=replace(conduct, timeout=timeout))
+            journal.save()
 
     def single_cures(self) -> None:
         """Rounds of every cure that is still in the race."""
@@ -159,7 +163,7 @@ class Trying:
             directory.mkdir(exist_ok=True)
             self.together = ArmsJournal(directory, ArmsPlan(KIND, arms, conduct))
             self.together.save()
-        readings = Readings(self.together)
+        readings = self.read(self.together)
         watcher = self.watcher(self.together, self.left)
         try:
             run_rounds(self.together, watcher, drop=lambda journal: settled_arms(journal, readings), run=self.run)

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from rlprof.experiments.arm_comparisons import Readings, compare_arms
+from rlprof.experiments.arm_comparisons import Readings, compare_arm, compare_arms
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
 from rlprof.experiments.logbook import WARM_UP
+from rlprof.experiments.peeking import END_BUDGET
 from rlprof.experiments.quickwins import BROKEN, INAPPLICABLE, TOGETHER, Trying, arm_name
 from rlprof.experiments.same_results import Upshot, judge_results, upshot_of
 from rlprof.experiments.statistics import FEWEST_PAIRS
 from rlprof.experiments.trial_pairs import load_warnings
 from rlprof.model.comparison import Comparison, ComparisonWarning
+from rlprof.model.errors import RlprofError
 from rlprof.model.quickwins import (
     QUICKWINS_SCHEMA,
     Cure,
@@ -31,8 +33,25 @@ def tried_cures(trying: Trying, cures: Sequence[Cure]) -> tuple[TriedCure, ...]:
     """What is known about each cure by now."""
     journal = trying.journal
     gone = {entry.arm: entry for entry in journal.dropped}
-    compared = compare_arms(_of_those_that_apply(journal), readings=trying.readings)
+    compared = _compare(_of_those_that_apply(journal), trying.readings)
     return tuple(_tried(trying, cure, gone.get(arm_name(cure.name)), compared) for cure in cures)
+
+
+def _compare(journal: ArmsJournal, readings: Readings) -> dict[str, Comparison | str]:
+    """Every arm that has pairs; why not, where one is not to be held against the program as it is."""
+    try:
+        return {**compare_arms(journal, readings=readings)}
+    except RlprofError:  # one of them spoils it for all: they are looked at one by one, as strictly as together
+        return {
+            name: _compare_one(journal, name, readings) for name in journal.plan.variants[1:] if journal.pairs(name)
+        }
+
+
+def _compare_one(journal: ArmsJournal, name: str, readings: Readings) -> Comparison | str:
+    try:
+        return compare_arm(journal, name, level=END_BUDGET / (len(journal.plan.arms) - 1), readings=readings)
+    except RlprofError as error:
+        return str(error)
 
 
 def _of_those_that_apply(journal: ArmsJournal) -> ArmsJournal:
@@ -43,17 +62,18 @@ def _of_those_that_apply(journal: ArmsJournal) -> ArmsJournal:
     return replace(journal, plan=replace(journal.plan, arms=arms), trials=trials)
 
 
-def _tried(trying: Trying, cure: Cure, gone: Dropped | None, compared: dict[str, Comparison]) -> TriedCure:
+def _tried(trying: Trying, cure: Cure, gone: Dropped | None, compared: dict[str, Comparison | str]) -> TriedCure:
     name = arm_name(cure.name)
     if gone is not None and gone.why.startswith(INAPPLICABLE):
         return TriedCure(cure, "nothing-to-do", gone.why.removeprefix(INAPPLICABLE), None, None)
     if gone is not None and gone.why.startswith(BROKEN):
         return TriedCure(cure, "failed", gone.why, None, None)
-    if name not in compared:
-        return TriedCure(cure, "not-run", "no round was completed with it", None, None)
+    found = compared.get(name, "no round was completed with it")
+    if isinstance(found, str):
+        return TriedCure(cure, "not-run", found, None, None)
     results = _results(trying.readings, trying.journal, name)
     state: State = "dropped" if gone is not None and not gone.settled else "measured"
-    return TriedCure(cure, state, gone.why if gone and not gone.settled else None, _gain(compared[name]), results)
+    return TriedCure(cure, state, gone.why if gone and not gone.settled else None, _gain(found), results)
 
 
 def _gain(found: Comparison) -> Gain:
@@ -95,11 +115,11 @@ def together_of(trying: Trying, winners: Sequence[Cure], why_not: str | None) ->
     journal = trying.together
     if journal is None:
         return Together(names, "not-run", why_not or "it was not run", None, None)
-    readings = Readings(journal)
-    compared = compare_arms(journal, readings=readings).get(TOGETHER)
-    if compared is None:
-        failed = any(trial.outcome == "failed" for trial in journal.trials)
-        return Together(names, "failed" if failed else "not-run", BROKEN if failed else "no round ended", None, None)
+    readings = trying.read(journal)
+    compared = _compare(journal, readings).get(TOGETHER, why_not or "no round was completed with them")
+    if isinstance(compared, str):
+        failed = any(trial.variant == TOGETHER and trial.outcome == "failed" for trial in journal.trials)
+        return Together(names, "failed" if failed else "not-run", BROKEN if failed else compared, None, None)
     return Together(names, "measured", None, _gain(compared), _results(readings, journal, TOGETHER))
 
 

@@ -41,6 +41,11 @@ def investigation_schema() -> dict[str, Any]:
     return _schema("investigation.schema.json")
 
 
+def quickwins_schema() -> dict[str, Any]:
+    """The one that quick wins are held to."""
+    return _schema("quickwins.schema.json")
+
+
 def _schema(name: str) -> dict[str, Any]:
     schema: dict[str, Any] = json.loads(files("rlprof.render").joinpath(name).read_text(encoding="utf-8"))
     return schema

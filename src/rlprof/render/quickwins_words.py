@@ -23,6 +23,8 @@ def headline(found: QuickWins) -> str:
         likely = interval(best.gain.low, best.gain.high)
         return f"{best.cure.name} makes it {ratio(best.gain.ratio)} as fast ({likely})"
     judged = [tried for tried in found.cures if tried.gain is not None]
+    if not judged and any(tried.state == "not-run" for tried in found.cures):
+        return "Nothing is measured yet"
     if not judged:
         return "No cure has anything to do in this program"
     if any(tried.gain is not None and tried.gain.verdict == "cannot-tell" for tried in judged):
