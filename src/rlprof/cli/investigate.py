@@ -12,13 +12,16 @@ import click
 from rlprof.cli.investigate_progress import InvestigationProgress
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trials import checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
-from rlprof.experiments.investigate.case import Case, begin, resume
+from rlprof.experiments.investigate.case import PLAN_FILE, Case, begin, resume
 from rlprof.experiments.investigate.conclude import Standing, conclude, teams
 from rlprof.experiments.investigate.conduct import Budget, Conductor
+from rlprof.experiments.investigate.parse import read_plan
+from rlprof.experiments.investigate.plan import BadPlan, Plan
 from rlprof.experiments.investigate.stage import KIND
 from rlprof.model.errors import BadOption
 from rlprof.model.investigation import Investigation
 from rlprof.recording.place import RUNS_DIRECTORY
+from rlprof.treat.registry import parse_treatments
 
 EPILOG = """\b
 Examples:
@@ -99,11 +102,22 @@ def _case(plan: Path | None, out: Path | None, resumed: Path | None) -> Case:
         if out is not None:
             raise BadOption("--resume goes on where the trials are: leave out --out")
         case = resume(resumed)
-    else:
-        assert plan is not None
-        case = begin(free_directory(out, KIND), plan, seed_by_chance())
-    words = checked_words(case.plan.command, "the baseline's command")
-    return replace(case, plan=replace(case.plan, command=words))
+        _check(case.plan, resumed / PLAN_FILE)
+        return case
+    assert plan is not None
+    found = read_plan(plan)
+    _check(found, plan)
+    return begin(free_directory(out, KIND), plan, found, seed_by_chance())
+
+
+def _check(plan: Plan, file: Path) -> None:
+    """What would only show once it is run, and cost time until then."""
+    checked_words(plan.command, f"the command in {file}")
+    for hypothesis in plan.hypotheses:
+        try:
+            parse_treatments(hypothesis.change.treatments)
+        except BadOption as error:
+            raise BadPlan(f"{file}: hypothesis {hypothesis.name}: {error}") from None
 
 
 def _run(case: Case, budget: Budget) -> tuple[Investigation, bool]:
