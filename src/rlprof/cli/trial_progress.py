@@ -38,10 +38,9 @@ class Progress:
         plan = self._journal.plan
         kind, name = ("pair", variant.upper()) if isinstance(self._journal, Journal) else ("round", variant)
         name = f"{name:<{max(map(len, plan.variants))}}"
-        if pair == WARM_UP:
-            return f"{'warm-up':<{len(kind) + 4}} {name}"
         width = len(str(plan.runs))
-        return f"{kind} {pair + 1:>{width}}/{plan.runs}  {name}"
+        where = f"{kind} {pair + 1:>{width}}/{plan.runs}"
+        return f"{'warm-up':<{len(where)}}  {name}" if pair == WARM_UP else f"{where}  {name}"
 
     def _left(self) -> str:
         left = _pairs_left(self._journal) if isinstance(self._journal, Journal) else seconds_left(self._journal)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from statistics import fmean
@@ -133,3 +134,31 @@ def _missing_in_round(journal: ArmsJournal, number: int, session: int) -> Iterat
     if missing and earlier is not None and earlier.session < session and BASELINE_ARM in journal.active():
         missing.insert(len(missing) // 2, BASELINE_ARM)
     yield from missing
+
+
+class Budget:
+    """Says that enough was measured when the next round would end later than a number of seconds allows.
+
+    What earlier sessions took does not count. The first round is always run: with part of it, nothing is known.
+    """
+
+    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._started = clock()
+        self.said: str | None = None
+
+    def __call__(self, journal: ArmsJournal) -> bool:
+        if self._seconds is None:
+            return False
+        spent = self._clock() - self._started
+        typical = [
+            fmean(took)
+            for arm in journal.active()
+            if (took := [trial.seconds for trial in journal.trials if trial.variant == arm])
+        ]
+        if spent + sum(typical) <= self._seconds:
+            return False
+        rounds = max((trial.pair for trial in journal.trials), default=-1) + 1
+        self.said = f"another round would take longer than the budget of {self._seconds:g} s allows ({rounds} were run)"
+        return True

@@ -1,4 +1,4 @@
-"""Reports, comparisons and investigations as JSON: the stable contracts that the schemas beside this file describe."""
+"""Reports and what experiments find as JSON: the stable contracts that the schemas beside this file describe."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 from rlprof.model.comparison import Comparison
 from rlprof.model.investigation import Investigation
 from rlprof.model.report import Report
+from rlprof.model.sweep import Sweep
 
 
-def render_json(report: Report | Comparison | Investigation) -> str:
+def render_json(report: Report | Comparison | Sweep | Investigation) -> str:
     """All of it. Never NaN or Infinity, and only text that every JSON parser takes."""
     return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
 
@@ -27,6 +28,11 @@ def report_schema() -> dict[str, Any]:
 def comparison_schema() -> dict[str, Any]:
     """The one that comparisons are held to."""
     return _schema("comparison.schema.json")
+
+
+def sweep_schema() -> dict[str, Any]:
+    """The one that sweeps are held to."""
+    return _schema("sweep.schema.json")
 
 
 def investigation_schema() -> dict[str, Any]:
