@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.support.installed import need
-from tests.support.programs import Outcome, run_bare, run_recorded, warning_codes, write_program
 
 from rlprof.cli.main import main
 from rlprof.model.errors import BadOption
+from rlprof.recording import open_recording
 from rlprof.treat.bootstrap import read_variable
 from rlprof.treat.registry import KINDS, parse_treatment
+from support.installed import need
+from support.programs import Outcome, run_bare, run_recorded, warning_codes, write_program
 
 need("torch", "gymnasium")
 
@@ -80,8 +81,11 @@ TRAINING = """
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+    import hashlib
+    learned = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in agent.parameters()))
     print(json.dumps({
         "drawn": drawn,
+        "fingerprint": learned.hexdigest(),
         "weights": sum(p.double().sum().item() for p in agent.parameters()),
         "seen": {name: sorted(set(values)) for name, values in seen.items()},
         "threads": torch.get_num_threads(),
@@ -97,7 +101,14 @@ TRAINING = """
     }))
 """
 
-HARMLESS = ("threads=1", "inference-mode", "no-validate", "gc-freeze", f"affinity={min(os.sched_getaffinity(0))}")
+HARMLESS = (
+    "fingerprint",
+    "threads=1",
+    "inference-mode",
+    "no-validate",
+    "gc-freeze",
+    f"affinity={min(os.sched_getaffinity(0))}",
+)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +138,9 @@ def test_harmless_treatments_take_effect_and_what_is_learned_is_the_same(
     assert found["gc"] == [50_000, 20, 50]
     assert (bare["frozen"], found["frozen"]) == (False, True)
     assert found["cores"] == 1
+    assert (
+        open_recording(done.target).main.facts["fingerprint"]["weights"] == found["fingerprint"] == bare["fingerprint"]
+    )
 
 
 def test_treatments_that_change_results_take_effect(training: Path, bare: dict[str, object]) -> None:

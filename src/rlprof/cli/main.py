@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "report": "show a recording",
     "watch": "look at a run that goes on",
     "compare": "is B faster than A, where, and can we tell at all",
+    "quickwins": "try harmless cures on a program and measure each",
     "sweep": "run a grid of settings: which is fastest, how it scales, where more stops paying",
     "investigate": "test hypotheses about what would make a program faster",
     "check": "end with 1 where a run is proven to be slower than a baseline",

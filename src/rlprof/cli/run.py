@@ -19,7 +19,7 @@ from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
-from rlprof.record.children import Inheritance, environment_for
+from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance, environment_for
 from rlprof.record.options import Options, Schedule, parse_share
 from rlprof.record.secrets import mask_arguments
 from rlprof.record.targets import parse_span
@@ -28,8 +28,6 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, parts_of
 from rlprof.recording.runfile import Run, write_run
-from rlprof.treat.bootstrap import VARIABLE, read_variable
-from rlprof.treat.registry import parse_treatments
 
 
 class _RunCommand(click.Command):
@@ -141,18 +139,22 @@ def record_program(
 @contextlib.contextmanager
 def _treated(texts: tuple[str, ...]) -> Iterator[None]:
     """The environment names the treatments, those that it named before and those of the command line."""
-    before = os.environ.get(VARIABLE)
+    before = os.environ.get(TREATMENTS_VARIABLE)
+    if not before and not texts:
+        yield
+        return
+    from rlprof.treat.bootstrap import read_variable
+    from rlprof.treat.registry import parse_treatments
+
     treatments = parse_treatments([*(treatment.text for treatment in read_variable(before)), *texts])
-    if treatments:
-        os.environ[VARIABLE] = json.dumps([treatment.text for treatment in treatments])
+    os.environ[TREATMENTS_VARIABLE] = json.dumps([treatment.text for treatment in treatments])
     try:
         yield
     finally:
-        if treatments:
-            if before is None:
-                del os.environ[VARIABLE]
-            else:
-                os.environ[VARIABLE] = before
+        if before is None:
+            del os.environ[TREATMENTS_VARIABLE]
+        else:
+            os.environ[TREATMENTS_VARIABLE] = before
 
 
 def _with_own_code(options: Options, spans: tuple[str, ...], directory: Path) -> Options:

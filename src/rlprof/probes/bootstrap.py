@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from rlprof.probes.install import Probes
-from rlprof.record.children import Inheritance
+from rlprof.record.children import TREATMENTS_VARIABLE, Inheritance
 from rlprof.record.complain import complain
 from rlprof.record.session import ServerSession, Session, begin, end_with_worker
 
@@ -33,7 +33,7 @@ def begin_recording(session_text: str) -> None:
 
 def _begin_treatments() -> None:
     """Before the probes, so that they look at the program as it is treated; after the machine was described."""
-    treatments = os.environ.get("RLPROF_TREATMENTS")
+    treatments = os.environ.get(TREATMENTS_VARIABLE)
     if treatments:
         from rlprof.treat.bootstrap import begin_treatments
 

@@ -15,6 +15,8 @@ from typing import Final
 from rlprof.record.options import Options
 
 SESSION_VARIABLE: Final = "RLPROF_SESSION"
+#: Changes to make inside every process of the run, a JSON list of texts; `rlprof.treat` reads them.
+TREATMENTS_VARIABLE: Final = "RLPROF_TREATMENTS"
 BOOTSTRAP: Final = Path(__file__).resolve().parent.parent / "probes" / "_bootstrap"
 
 

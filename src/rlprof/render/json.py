@@ -11,11 +11,12 @@ from typing import Any
 
 from rlprof.model.comparison import Comparison
 from rlprof.model.investigation import Investigation
+from rlprof.model.quickwins import QuickWins
 from rlprof.model.report import Report
 from rlprof.model.sweep import Sweep
 
 
-def render_json(report: Report | Comparison | Sweep | Investigation) -> str:
+def render_json(report: Report | Comparison | Sweep | QuickWins | Investigation) -> str:
     """All of it. Never NaN or Infinity, and only text that every JSON parser takes."""
     return json.dumps(_plain(report), indent=2, allow_nan=False) + "\n"
 
@@ -33,6 +34,11 @@ def comparison_schema() -> dict[str, Any]:
 def sweep_schema() -> dict[str, Any]:
     """The one that sweeps are held to."""
     return _schema("sweep.schema.json")
+
+
+def quickwins_schema() -> dict[str, Any]:
+    """The one that quick wins are held to."""
+    return _schema("quickwins.schema.json")
 
 
 def investigation_schema() -> dict[str, Any]:

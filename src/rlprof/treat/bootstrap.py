@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Final
 
 from rlprof.model.errors import BadOption
+from rlprof.record.children import TREATMENTS_VARIABLE
 from rlprof.record.complain import complain
 from rlprof.treat.registry import parse_treatments
 from rlprof.treat.standing import Treatments
 from rlprof.treat.treatment import Treatment
-
-VARIABLE: Final = "RLPROF_TREATMENTS"
 
 
 def read_variable(text: str | None) -> list[Treatment]:
@@ -23,7 +21,7 @@ def read_variable(text: str | None) -> list[Treatment]:
     except (ValueError, RecursionError):
         texts = None
     if not isinstance(texts, list) or not all(isinstance(entry, str) for entry in texts):
-        raise BadOption(f"{VARIABLE} is no list of texts: write {VARIABLE}='[\"threads=1\"]'")
+        raise BadOption(f"{TREATMENTS_VARIABLE} is no list of texts: write {TREATMENTS_VARIABLE}='[\"threads=1\"]'")
     return parse_treatments(texts)
 
 

@@ -9,6 +9,7 @@ from rlprof.model.errors import BadOption
 from rlprof.treat import (
     affinity,
     compile_acting,
+    fingerprint,
     flush_denormal,
     gc_freeze,
     inference_mode,
@@ -41,6 +42,7 @@ KINDS: Final[dict[str, Kind]] = {
         mute_logging.KIND,
         named.SKIP_KIND,
         named.REPLACE_KIND,
+        fingerprint.KIND,
     )
 }
 #: Kinds that are written with a colon behind their name, since what follows may hold an equals sign of its own.

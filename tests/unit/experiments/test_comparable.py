@@ -86,3 +86,12 @@ def test_without_windows_the_whole_run_is_measured_per_env_step() -> None:
     assert (pair.per, pair.amount) == ("env step", 1000)
     assert pair.phases["env.step"] == pytest.approx(6.0 / 1000)
     assert pair.seconds == pytest.approx(10.0 / 1000)
+
+
+def test_treatments_that_took_effect_are_shown_as_a_difference() -> None:
+    entries = [
+        {"text": "threads=1", "applied": True, "why": None},
+        {"text": "gc-freeze", "applied": False, "why": "no"},
+    ]
+    (found,) = environment_differences([recording()], [recording(treatments=entries)])
+    assert (found.fact, found.baseline, found.candidate, found.incomparable) == ("treatments", "-", "threads=1", False)
