@@ -17,8 +17,9 @@ from support.programs import RLPROF, Json, Outcome, environment, run, started, w
 
 #: A training loop that can be made faster in two places. Long sleeps are steady on a busy machine.
 TRAIN = """
-    import argparse, logging, sys, time
+    import argparse, sys, time
     import rlprof
+    import scenery
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--update", type=float, default=0.02)
@@ -26,10 +27,6 @@ TRAIN = """
     parser.add_argument("--colour", default="red")
     parser.add_argument("--fail", action="store_true")
     parser.add_argument("--hang", action="store_true")
-
-    def draw():
-        with rlprof.profile("draw", phase="env.render"):
-            time.sleep(0.02)
 
     def main():
         options = parser.parse_args()
@@ -39,7 +36,7 @@ TRAIN = """
             rlprof.iteration()
             with rlprof.profile("env_step", phase="env.step"):
                 time.sleep(0.002)
-            draw()
+            scenery.draw()
             rlprof.count("env_steps", 8)
             rlprof.count("episodes", 1)
             with rlprof.profile("update", phase="learn.loss"):
@@ -49,6 +46,15 @@ TRAIN = """
                 time.sleep(0.05)
 
     main()
+"""
+
+SCENERY = """
+    import time
+    import rlprof
+
+    def draw():
+        with rlprof.profile("draw", phase="env.render"):
+            time.sleep(0.02)
 """
 
 PLAN = """
@@ -126,6 +132,7 @@ def rlprof(folder: Path, *words: str) -> Outcome:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("investigate")
     write_program(directory, TRAIN, "train.py")
+    write_program(directory, SCENERY, "scenery.py")
     (directory / "plan.toml").write_text(PLAN, encoding="utf-8")
     return directory
 
@@ -278,7 +285,7 @@ expect = 1.3
 confidence = 0.8
 effort = 0.5
 changes_learning = false
-change.skip = "__main__:draw"
+change.skip = "scenery:draw"
 
 [[hypothesis]]
 name = "cheap drawing"
@@ -286,7 +293,7 @@ expect = 1.5
 confidence = 0.9
 effort = 0.5
 changes_learning = true
-change.replace = { "__main__:draw" = "cheap:draw" }
+change.replace = { "scenery:draw" = "cheap:draw" }
 """
 
 
@@ -300,7 +307,7 @@ def test_cures_that_go_together_are_measured_together(folder: Path) -> None:
     assert {entry["verdict"] for entry in found["hypotheses"]} == {"confirmed"}
     shown = by_name(found)["nothing drawn"]
     assert shown["diagnosis"]
-    assert shown["treatments"] == ["skip:__main__:draw"]
+    assert shown["treatments"] == ["skip:scenery:draw"]
     (team,) = found["combinations"]
     assert set(team["members"]) == {"quicker update", "cheap drawing"}
     assert [entry["name"] for entry in team["left_out"]] == ["cheaper update", "nothing drawn"]
@@ -352,7 +359,7 @@ def test_a_plan_that_cannot_be_run_ends_with_one_line_and_2(folder: Path, old: s
         ([], "name a plan, or --from a recording"),
         (["plan.toml", "--resume", "exp"], "name a plan, or --from a recording"),
         (["missing.toml"], "cannot read the plan missing.toml"),
-        (["plan.toml", "--budget", "soon"], "'soon' is no time: write 90s, 20m or 2h"),
+        (["plan.toml", "--budget", "soon"], "'soon' is no length of time"),
         (["--resume", "nowhere"], "there is no experiment in nowhere"),
         (["--from", "missing.rlprof"], "there is no recording"),
     ],

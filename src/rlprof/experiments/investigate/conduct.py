@@ -32,7 +32,7 @@ class Audience(Watcher, Protocol):
     def test_begins(self, name: str, journal: ArmsJournal, seconds_behind: float) -> None: ...
 
 
-class Budget:
+class TimeLeft:
     """How much longer trials may go on."""
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -61,10 +61,10 @@ class Test:
 class Conductor:
     """One session of an investigation. `teams` says which changes help together once all have been tested."""
 
-    def __init__(self, case: Case, audience: Audience, budget: Budget) -> None:
+    def __init__(self, case: Case, audience: Audience, time_left: TimeLeft) -> None:
         self._case = case
         self._audience = audience
-        self._budget = budget
+        self._time_left = time_left
         self._typical = 0.0  # seconds of a run of the program as it is
         self._limit = case.plan.settings.timeout
 
@@ -102,7 +102,7 @@ class Conductor:
     def _test(self, test: Test) -> None:
         runs, stage = self._case.plan.settings.runs, test.stage
         journal = stage.opened()
-        if journal is None and not self._budget.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
+        if journal is None and not self._time_left.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
             return
         journal = stage.begun(self._conduct(runs))
         if is_done(journal):
@@ -117,7 +117,7 @@ class Conductor:
 
     def _has_enough(self, journal: ArmsJournal) -> bool:
         took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]
-        return not self._budget.allows(self._typical + (fmean(took) if took else self._typical))
+        return not self._time_left.allows(self._typical + (fmean(took) if took else self._typical))
 
 
 def _why_baseline_fails(directory: Path, trial: Trial) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from rlprof.analyse.treatments import treatments_of
 from rlprof.experiments.arm_comparisons import Readings, compare_arm
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
 from rlprof.experiments.investigate.stage import CHANGE_ARM, has_settled
@@ -61,23 +62,38 @@ def ends_test(readings: Readings, planned: int, *, may_learn_otherwise: bool) ->
     """Ends a test once its answer is clear. All tests of a plan share the budget of looks at the speed."""
 
     def drop(journal: ArmsJournal) -> list[Dropped]:
-        hung = next((t for t in journal.trials if t.variant == CHANGE_ARM and t.outcome == "timeout"), None)
-        if hung is not None and not journal.completed(CHANGE_ARM):  # once is long enough
-            log = journal.directory / Path(hung.recording).with_suffix(".log")
-            why = f"did not end within {journal.plan.timeout:g} s; what it said is in {log}"
-            return [Dropped(CHANGE_ARM, why, settled=False)]
+        useless = _hung(journal) or _without_effect(map(readings.recording, _changed(journal, readings)))
+        if useless is not None:
+            return [Dropped(CHANGE_ARM, useless, settled=False)]
         pairs = _readable_pairs(journal, readings)
         if len(pairs) >= ENOUGH_FOR_WORK and less_work(_works(readings, pairs), may_learn_otherwise):
             return [Dropped(CHANGE_ARM, "it does less work", settled=True)]
-        ratios = readings.log_ratios(CHANGE_ARM)
-        if ratios is None or len(ratios) < FEWEST_PAIRS:
-            return []
-        low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(planned, 1))
-        edge = math.log1p(journal.plan.conduct.margin)
-        is_clear = low > 0 or high < 0 or (-edge < low and high < edge)
-        return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)] if is_clear else []
+        clear = _is_clear(readings, journal.plan.conduct.margin, planned)
+        return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)] if clear else []
 
     return drop
+
+
+def _is_clear(readings: Readings, margin: float, planned: int) -> bool:
+    ratios = readings.log_ratios(CHANGE_ARM)
+    if ratios is None or len(ratios) < FEWEST_PAIRS:
+        return False
+    low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(planned, 1))
+    edge = math.log1p(margin)
+    return low > 0 or high < 0 or (-edge < low and high < edge)
+
+
+def _hung(journal: ArmsJournal) -> str | None:
+    """Once is long enough, for a change that never came to an end."""
+    hung = next((t for t in journal.trials if t.variant == CHANGE_ARM and t.outcome == "timeout"), None)
+    if hung is None or journal.completed(CHANGE_ARM):
+        return None
+    log = journal.directory / Path(hung.recording).with_suffix(".log")
+    return f"did not end within {journal.plan.timeout:g} s; what it said is in {log}"
+
+
+def _changed(journal: ArmsJournal, readings: Readings) -> list[Trial]:
+    return [trial for trial in journal.completed(CHANGE_ARM) if readings.readable(trial)]
 
 
 def _readable_pairs(journal: ArmsJournal, readings: Readings) -> list[tuple[Trial, Trial]]:
@@ -114,11 +130,8 @@ def _troubles(journal: ArmsJournal) -> list[str]:
 
 def _without_effect(recordings: Iterable[Recording]) -> str | None:
     """Why a change inside the process did not come about; None where it did, or there was none."""
-    for recording in recordings:
-        for entry in recording.main.facts.get("treatments") or ():
-            if isinstance(entry, dict) and not entry.get("applied"):
-                return f"{entry.get('text')} had no effect: {entry.get('why')}"
-    return None
+    idle = [entry for recording in recordings for entry in treatments_of(recording) if not entry.applied]
+    return f"{idle[0].text} had no effect: {idle[0].why}" if idle else None
 
 
 def _is_less(difference: WorkDifference, works: Sequence[Sequence[Work]], may_learn_otherwise: bool) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlprof.experiments.investigate.conduct import Budget
+from rlprof.experiments.investigate.conduct import TimeLeft
 from rlprof.experiments.investigate.outcomes import less_work
 from rlprof.experiments.same_work import Work
 
@@ -37,10 +37,10 @@ def test_a_shorter_run_is_less_work_where_nobody_counts_episodes() -> None:
 
 def test_a_budget_remembers_that_it_was_too_small() -> None:
     now = [0.0]
-    budget = Budget(10.0, clock=lambda: now[0])
+    budget = TimeLeft(10.0, clock=lambda: now[0])
     assert budget.allows(9.0)
     assert not budget.is_spent
     now[0] = 5.0
     assert not budget.allows(9.0)
     assert budget.is_spent
-    assert Budget(None).allows(1e12)
+    assert TimeLeft(None).allows(1e12)
