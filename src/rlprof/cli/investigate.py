@@ -9,16 +9,20 @@ from pathlib import Path
 
 import click
 
+from rlprof.cli.duration import parse_duration
 from rlprof.cli.investigate_progress import InvestigationProgress
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trials import checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
-from rlprof.experiments.investigate.case import Case, begin, resume
+from rlprof.experiments.investigate.case import PLAN_FILE, Case, begin, resume
 from rlprof.experiments.investigate.conclude import Standing, conclude, teams
-from rlprof.experiments.investigate.conduct import Budget, Conductor
+from rlprof.experiments.investigate.conduct import Conductor, TimeLeft
+from rlprof.experiments.investigate.parse import read_plan
+from rlprof.experiments.investigate.plan import BadPlan, Plan
 from rlprof.experiments.investigate.stage import KIND
 from rlprof.model.errors import BadOption
 from rlprof.model.investigation import Investigation
 from rlprof.recording.place import RUNS_DIRECTORY
+from rlprof.treat.registry import parse_treatments
 
 EPILOG = """\b
 Examples:
@@ -70,7 +74,7 @@ def investigate(
         found, interrupted = conclude(resume(plan), Standing()), False
     else:
         case = _case(plan, out, resumed).with_limits(runs, timeout)
-        found, interrupted = _run(case, Budget(parse_time(budget) if budget is not None else None))
+        found, interrupted = _run(case, TimeLeft(parse_duration(budget) if budget is not None else None))
     _show(_masked(found), json_file, markdown_file)
     sys.exit(130 if interrupted else exit_code_of(found))
 
@@ -81,43 +85,41 @@ def exit_code_of(found: Investigation) -> int:
     return 1 if verdicts and not verdicts & {"confirmed", "cannot-tell", "untested"} else 0
 
 
-def parse_time(text: str) -> float:
-    """Seconds from `90`, `90s`, `20m`, `2h`."""
-    said = text.strip().lower()
-    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(said[-1:])
-    try:
-        seconds = float(said[:-1] if unit else said) * (unit or 1.0)
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < 1e9:
-        raise BadOption(f"{text!r} is no time: write 90s, 20m or 2h")
-    return seconds
-
-
 def _case(plan: Path | None, out: Path | None, resumed: Path | None) -> Case:
     if resumed is not None:
         if out is not None:
             raise BadOption("--resume goes on where the trials are: leave out --out")
         case = resume(resumed)
-    else:
-        assert plan is not None
-        case = begin(free_directory(out, KIND), plan, seed_by_chance())
-    words = checked_words(case.plan.command, "the baseline's command")
-    return replace(case, plan=replace(case.plan, command=words))
+        _check(case.plan, resumed / PLAN_FILE)
+        return case
+    assert plan is not None
+    found = read_plan(plan)
+    _check(found, plan)
+    return begin(free_directory(out, KIND), plan, found, seed_by_chance())
 
 
-def _run(case: Case, budget: Budget) -> tuple[Investigation, bool]:
+def _check(plan: Plan, file: Path) -> None:
+    """What would only show once it is run, and cost time until then."""
+    checked_words(plan.command, f"the command in {file}")
+    for hypothesis in plan.hypotheses:
+        try:
+            parse_treatments(hypothesis.change.treatments)
+        except BadOption as error:
+            raise BadPlan(f"{file}: hypothesis {hypothesis.name}: {error}") from None
+
+
+def _run(case: Case, time_left: TimeLeft) -> tuple[Investigation, bool]:
     """Run what is missing, then judge; whether somebody broke it off."""
     interrupted = False
     try:
         with ended_as_by_ctrl_c():
-            Conductor(case, InvestigationProgress(), budget).run(lambda: teams(case))
+            Conductor(case, InvestigationProgress(), time_left).run(lambda: teams(case))
     except KeyboardInterrupt:
         interrupted = True
         where = shlex.quote(str(case.directory))
         click.echo(f"\nrlprof: interrupted; what was measured is kept: rlprof investigate --resume {where}", err=True)
     click.echo(err=True)
-    return conclude(case, Standing(interrupted, budget.is_spent)), interrupted
+    return conclude(case, Standing(interrupted, time_left.is_spent)), interrupted
 
 
 def _masked(found: Investigation) -> Investigation:

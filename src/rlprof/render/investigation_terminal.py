@@ -25,8 +25,11 @@ _STYLES: Final = {
     "failed": "red",
     "untested": QUIET,
 }
-#: What the columns beside the name take.
-_BESIDE_NAME: Final = 78
+#: Below these widths there are fewer columns, and intervals are written shorter.
+_NARROW: Final = 92
+_WIDE: Final = 116
+#: What the columns beside the name take, by how many they are.
+_BESIDE_NAME: Final = {3: 60, 4: 71, 5: 84}
 _LONGEST_NAME: Final = 44
 _LONGEST_LINE: Final = 400
 
@@ -63,10 +66,12 @@ def _sections(found: Investigation, canvas: Canvas) -> Iterator[RenderableType]:
         Text(words.headline(found), style="bold"),
         *(safe(line, "bold green", _LONGEST_LINE) for line in [words.best(found)] if line),
     )
-    yield Group(title("Hypotheses", "speed-up for the same work", canvas.width), _table(found.hypotheses, canvas))
+    yield Group(
+        title("Hypotheses", "speed-up for the same work", canvas.width), _table("hypothesis", found.hypotheses, canvas)
+    )
     yield from _details(found.hypotheses)
     if found.combinations:
-        yield Group(title("Together"), _table(found.combinations, canvas))
+        yield Group(title("Together"), _table("changes", found.combinations, canvas))
         yield from _details(found.combinations)
     if found.actions:
         lines = [safe(f"{item.rank}. {words.action(item)}", limit=_LONGEST_LINE) for item in found.actions]
@@ -85,16 +90,19 @@ def _head(found: Investigation, canvas: Canvas) -> RenderableType:
     return Group(*(cut(line, canvas.width) for line in lines))
 
 
-def _table(rows: Sequence[Tested | Combination], canvas: Canvas) -> RenderableType:
+def _table(kind: str, rows: Sequence[Tested | Combination], canvas: Canvas) -> RenderableType:
+    columns = words.COLUMNS[: 3 if canvas.width < _NARROW else 4 if canvas.width < _WIDE else 5]
     table = grid(canvas)
-    table.add_column("", no_wrap=True)
-    for name in words.COLUMNS:
+    table.add_column(kind, no_wrap=True)
+    for name in columns:
         table.add_column(name, justify="left" if name == "likely" else "right", no_wrap=True)
-    table.add_column("verdict", no_wrap=canvas.width >= WIDTH)
-    room = min(max(canvas.width - _BESIDE_NAME, 16), _LONGEST_NAME)
+    table.add_column("verdict", no_wrap=True)
+    beside = _BESIDE_NAME[len(columns)]
+    room = min(max(canvas.width - beside, 16), _LONGEST_NAME)
     for row in rows:
+        figures = words.cells(row, short=canvas.width < _WIDE)[: len(columns)]
         verdict = Text(words.verdict(row), style=_STYLES[row.verdict])
-        table.add_row(cut(Text(clean_text(row.name, 80)), room), *words.cells(row), verdict)
+        table.add_row(cut(Text(clean_text(row.name, 80)), room), *figures, verdict)
     return table
 
 

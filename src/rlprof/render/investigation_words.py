@@ -7,7 +7,7 @@ from typing import Final
 
 from rlprof.model.investigation import ActionItem, Combination, Finding, Investigation, Measured, Tested, Work
 from rlprof.model.units import format_count, format_duration, format_percent, format_rate, three_digits
-from rlprof.render.comparison_words import interval, ratio
+from rlprof.render.comparison_words import interval, ratio, short_interval
 
 VERDICTS: Final[dict[Finding, str]] = {
     "confirmed": "confirmed",
@@ -17,21 +17,22 @@ VERDICTS: Final[dict[Finding, str]] = {
     "failed": "failed",
     "untested": "not tested",
 }
-_BESIDE: Final = {"met": "", "exceeded": ", more than expected", "short": ", less than expected"}
-COLUMNS: Final = ("expected", "measured", "likely", "end to end", "pairs")
+_BESIDE: Final = {"met": "", "exceeded": ", above expected", "short": ", below expected"}
+#: The last ones go first where there is no room.
+COLUMNS: Final = ("expected", "measured", "likely", "whole run", "pairs")
 
 
 def verdict(one: Tested | Combination) -> str:
     return VERDICTS[one.verdict] + (_BESIDE[one.expectation] if one.expectation is not None else "")
 
 
-def cells(one: Tested | Combination) -> tuple[str, ...]:
+def cells(one: Tested | Combination, short: bool = False) -> tuple[str, ...]:
     """The figures of a row, in the order of COLUMNS."""
     found = one.measured
     if found is None:
         return (ratio(one.expected), "", "", "", "")
-    shown = interval(found.low, found.high)
-    return (ratio(one.expected), ratio(found.ratio), shown, ratio(found.end_to_end), str(found.pairs))
+    likely = (short_interval if short else interval)(found.low, found.high)
+    return (ratio(one.expected), ratio(found.ratio), likely, ratio(found.end_to_end), str(found.pairs))
 
 
 def headline(found: Investigation) -> str:

@@ -1,4 +1,4 @@
-"""Reports, comparisons and other experiments as JSON: stable contracts, which the schemas beside this file describe."""
+"""Reports and what experiments find as JSON: the stable contracts that the schemas beside this file describe."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def sweep_schema() -> dict[str, Any]:
     return _schema("sweep.schema.json")
 
 
-def investigation_schema() -> dict[str, Any]:
-    """The one that investigations are held to."""
-    return _schema("investigation.schema.json")
-
-
 def quickwins_schema() -> dict[str, Any]:
     """The one that quick wins are held to."""
     return _schema("quickwins.schema.json")
+
+
+def investigation_schema() -> dict[str, Any]:
+    """The one that investigations are held to."""
+    return _schema("investigation.schema.json")
 
 
 def _schema(name: str) -> dict[str, Any]:

@@ -9,6 +9,9 @@ from typing import Final
 
 from rlprof.experiments.investigate.plan import BadPlan
 
+_PYTHON: Final = re.compile(r"(?:.*[\\/])?python[\d.]*(?:\.exe)?")
+#: Options of Python itself that stand before the script and take no value.
+_PYTHON_FLAGS: Final = re.compile(r"-[bBdEiIOPqsSuvx]+")
 _NUMBER: Final = re.compile(r"-[\d.]")
 #: What hydra and its kin take: `optimizer.lr=0.1`, `+trainer=gpu`.
 _ASSIGNED: Final = re.compile(r"(?P<name>[+~]{0,2}[A-Za-z_][\w./@-]*)=")
@@ -34,6 +37,16 @@ class Setting:
 
 def is_option(word: str) -> bool:
     return word.startswith("-") and word != "-" and not _NUMBER.match(word)
+
+
+def without_python(words: Sequence[str]) -> list[str]:
+    """The words behind `rlprof run`; none where the program cannot be named by them."""
+    left = list(words)
+    if left and _PYTHON.fullmatch(left[0]):
+        left = left[1:]
+        while left and _PYTHON_FLAGS.fullmatch(left[0]):
+            left = left[1:]
+    return [] if not left or left[0] in ("-c", "-") else left
 
 
 def settings_of(words: Sequence[str]) -> Iterator[Setting]:

@@ -50,11 +50,9 @@ class Case:
         return replace(self, plan=replace(self.plan, settings=settings))
 
 
-def begin(directory: Path, plan_file: Path, seed: int) -> Case:
-    """A new investigation; the directory must not hold one."""
-    plan = read_plan(plan_file)
+def begin(directory: Path, plan_file: Path, plan: Plan, seed: int) -> Case:
+    """A new investigation of the plan in a file; the directory must not hold one."""
     seed = seed if plan.settings.seed is None else plan.settings.seed
-    _check_changes(directory, plan)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         _write(directory / PLAN_FILE, plan_file.read_text(encoding="utf-8"))
@@ -72,14 +70,7 @@ def resume(directory: Path) -> Case:
         there = data.get("kind", "compare")
         raise NoExperiment(f"{directory} holds no investigation: look at it with rlprof {there}")
     plan = read_plan(directory / PLAN_FILE)
-    _check_changes(directory, plan)
     return Case(directory, plan, str(data.get("source", directory / PLAN_FILE)), data["seed"])
-
-
-def _check_changes(directory: Path, plan: Plan) -> None:
-    """What a change takes out of the command must be there, before anything is run."""
-    for hypothesis in plan.hypotheses:
-        stage_of(directory, plan, hypothesis.name, hypothesis.change)
 
 
 def _write(file: Path, text: str) -> None:

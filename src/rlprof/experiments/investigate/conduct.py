@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Final, Protocol
@@ -14,7 +15,8 @@ from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Conduct
 from rlprof.experiments.executor import TrialsFail, Watcher
 from rlprof.experiments.investigate.case import Case
 from rlprof.experiments.investigate.combine import Team
-from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, is_done, settles
+from rlprof.experiments.investigate.outcomes import ends_test
+from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, is_done
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.rounds import run_rounds
 from rlprof.experiments.statistics import FEWEST_PAIRS
@@ -30,7 +32,7 @@ class Audience(Watcher, Protocol):
     def test_begins(self, name: str, journal: ArmsJournal, seconds_behind: float) -> None: ...
 
 
-class Budget:
+class TimeLeft:
     """How much longer trials may go on."""
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,25 +48,36 @@ class Budget:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One of `planned` tests, with so many `behind` it."""
+
+    stage: Stage
+    may_learn_otherwise: bool
+    planned: int
+    behind: int
+
+
 class Conductor:
     """One session of an investigation. `teams` says which changes help together once all have been tested."""
 
-    def __init__(self, case: Case, audience: Audience, budget: Budget) -> None:
+    def __init__(self, case: Case, audience: Audience, time_left: TimeLeft) -> None:
         self._case = case
         self._audience = audience
-        self._budget = budget
+        self._time_left = time_left
         self._typical = 0.0  # seconds of a run of the program as it is
         self._limit = case.plan.settings.timeout
 
     def run(self, teams: Callable[[], list[Team]]) -> None:
         """Run whatever is missing. A KeyboardInterrupt passes through with everything saved."""
         self._look()
-        tests = [self._case.stage(hypothesis) for hypothesis in self._case.tested()]
-        for at, stage in enumerate(tests):
-            self._test(stage, planned=len(tests), behind=len(tests) - at - 1)
-        together = [self._case.team_stage(team) for team in teams()]
-        for at, stage in enumerate(together):
-            self._test(stage, planned=1, behind=len(together) - at - 1)
+        tests = self._case.tested()
+        for at, hypothesis in enumerate(tests):
+            may = hypothesis.changes_learning or hypothesis.is_diagnosis
+            self._test(Test(self._case.stage(hypothesis), may, len(tests), len(tests) - at - 1))
+        together = teams()
+        for at, team in enumerate(together):
+            self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(together) - at - 1))
 
     def _conduct(self, runs: int, warm_up_runs: int = 0) -> Conduct:
         settings = self._case.plan.settings
@@ -86,17 +99,17 @@ class Conductor:
         if self._limit is None:
             self._limit = max(LONGEST * max(worked), SHORTEST_LIMIT)
 
-    def _test(self, stage: Stage, planned: int, behind: int) -> None:
-        runs = self._case.plan.settings.runs
+    def _test(self, test: Test) -> None:
+        runs, stage = self._case.plan.settings.runs, test.stage
         journal = stage.opened()
-        if journal is None and not self._budget.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
+        if journal is None and not self._time_left.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
             return
         journal = stage.begun(self._conduct(runs))
         if is_done(journal):
             return
-        self._audience.test_begins(stage.name, journal, 2 * runs * behind * self._typical)
+        self._audience.test_begins(stage.name, journal, 2 * runs * test.behind * self._typical)
         try:
-            drop = settles(Readings(journal), planned)
+            drop = ends_test(Readings(journal), test.planned, may_learn_otherwise=test.may_learn_otherwise)
             run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
         except TrialsFail:
             if any(entry.arm == BASELINE_ARM for entry in journal.dropped):
@@ -104,7 +117,7 @@ class Conductor:
 
     def _has_enough(self, journal: ArmsJournal) -> bool:
         took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]
-        return not self._budget.allows(self._typical + (fmean(took) if took else self._typical))
+        return not self._time_left.allows(self._typical + (fmean(took) if took else self._typical))
 
 
 def _why_baseline_fails(directory: Path, trial: Trial) -> str:

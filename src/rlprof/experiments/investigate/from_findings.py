@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Final
 
+from rlprof.experiments.investigate.arguments import without_python
 from rlprof.experiments.investigate.prescriptions import Prescription, prescription_for
 from rlprof.model.clean import clean_text
 from rlprof.model.recording import Recording
@@ -16,8 +17,6 @@ from rlprof.model.report import Finding, Place, Report, Severity
 _CONFIDENCE: Final[dict[Severity, float]] = {"critical": 0.8, "warning": 0.6, "info": 0.4}
 _MASKED: Final = "***"
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-#: Options of Python itself that stand before the script and take no value.
-_PYTHON_FLAGS: Final = re.compile(r"-[bBdEiIOPqsSuvx]+")
 
 _HEAD: Final = """\
 # A plan for `rlprof investigate`, from the findings of {source}
@@ -52,7 +51,7 @@ def plan_from_findings(recording: Recording, report: Report) -> str:
 
 
 def _baseline(recording: Recording) -> Iterator[str]:
-    words = command_of(recording.main.argv)
+    words = without_python(recording.main.argv)
     directory = recording.main.facts.get("directory")
     yield "[baseline]"
     if isinstance(directory, str):
@@ -62,16 +61,6 @@ def _baseline(recording: Recording) -> Iterator[str]:
     if not words:
         yield "# Fill in the program: a script or -m MODULE, with its arguments."
     yield f"command = [{', '.join(map(quoted, words))}]"
-
-
-def command_of(argv: Sequence[str]) -> list[str]:
-    """The words behind `rlprof run`; none where the program cannot be named by them."""
-    words = list(argv)
-    if words and re.match(r"(?:.*[\\/])?python[\d.]*(?:\.exe)?$", words[0]):
-        words = words[1:]
-    while words and _PYTHON_FLAGS.fullmatch(words[0]):
-        words = words[1:]
-    return [] if not words or words[0] in ("-c", "-") else words
 
 
 def _hypothesis(recording: Recording, finding: Finding, names: set[str]) -> Iterator[str]:
@@ -113,7 +102,7 @@ def function_of(recording: Recording, place: Place) -> str | None:
         parts.insert(0, folder.name)
         folder = folder.parent
     module = ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)
-    words = command_of(recording.main.argv)
+    words = without_python(recording.main.argv)
     is_main = words[:2] == ["-m", module] or (words[:1] != ["-m"] and words and PurePath(words[0]).name == file.name)
     module = "__main__" if is_main else module
     return f"{module}:{place.function}" if _IDENTIFIER.fullmatch(module) else None

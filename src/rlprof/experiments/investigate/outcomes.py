@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from statistics import median
+from typing import Final
 
+from rlprof.analyse.treatments import treatments_of
 from rlprof.experiments.arm_comparisons import Readings, compare_arm
-from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal
+from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
 from rlprof.experiments.investigate.stage import CHANGE_ARM, has_settled
 from rlprof.experiments.investigate.verdicts import Outcome
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.peeking import END_BUDGET, look_level
 from rlprof.experiments.same_work import LEAST_DIFFERENCE, Work, WorkDifference, judge_work, work_of
-from rlprof.experiments.statistics import centre_of, holm_levels, log_ratios
+from rlprof.experiments.statistics import FEWEST_PAIRS, centre_of, holm_levels, log_ratios
 from rlprof.model.comparison import Comparison
 from rlprof.model.errors import RlprofError
 from rlprof.model.investigation import Measured
 from rlprof.model.investigation import Work as TypicalWork
 from rlprof.model.recording import Recording
 
+#: Work does not vary as speed does: so many pairs show whether it is the same.
+ENOUGH_FOR_WORK: Final = 2
+
 
 def outcome_of(journal: ArmsJournal, readings: Readings, level: float, *, may_learn_otherwise: bool) -> Outcome:
     """What a test came to. `may_learn_otherwise` says that its author knows: the agent will act otherwise, too."""
-    pairs = [pair for pair in journal.pairs(CHANGE_ARM) if all(map(readings.readable, pair))]
+    pairs = _readable_pairs(journal, readings)
     if not pairs:
         return _without_pairs(journal)
     idle = _without_effect([readings.recording(changed) for _, changed in pairs])
@@ -33,9 +39,9 @@ def outcome_of(journal: ArmsJournal, readings: Readings, level: float, *, may_le
         found = compare_arm(journal, CHANGE_ARM, level=level, readings=readings)
     except RlprofError as error:
         return Outcome(failure=str(error))
-    works = [[work_of(readings.recording(pair[side])) for pair in pairs] for side in (0, 1)]
+    works = _works(readings, pairs)
     check = judge_work(works[0], works[1])
-    less = [entry for entry in check.differences if _is_less(entry, works, may_learn_otherwise)]
+    less = less_work(works, may_learn_otherwise)
     return Outcome(
         measured=_measured(found, pairs, works),
         speed=found.overall.verdict,
@@ -50,6 +56,58 @@ def outcome_of(journal: ArmsJournal, readings: Readings, level: float, *, may_le
             *_troubles(journal),
         ),
     )
+
+
+def ends_test(readings: Readings, planned: int, *, may_learn_otherwise: bool) -> Callable[[ArmsJournal], list[Dropped]]:
+    """Ends a test once its answer is clear. All tests of a plan share the budget of looks at the speed."""
+
+    def drop(journal: ArmsJournal) -> list[Dropped]:
+        useless = _hung(journal) or _without_effect(map(readings.recording, _changed(journal, readings)))
+        if useless is not None:
+            return [Dropped(CHANGE_ARM, useless, settled=False)]
+        pairs = _readable_pairs(journal, readings)
+        if len(pairs) >= ENOUGH_FOR_WORK and less_work(_works(readings, pairs), may_learn_otherwise):
+            return [Dropped(CHANGE_ARM, "it does less work", settled=True)]
+        clear = _is_clear(readings, journal.plan.conduct.margin, planned)
+        return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)] if clear else []
+
+    return drop
+
+
+def _is_clear(readings: Readings, margin: float, planned: int) -> bool:
+    ratios = readings.log_ratios(CHANGE_ARM)
+    if ratios is None or len(ratios) < FEWEST_PAIRS:
+        return False
+    low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(planned, 1))
+    edge = math.log1p(margin)
+    return low > 0 or high < 0 or (-edge < low and high < edge)
+
+
+def _hung(journal: ArmsJournal) -> str | None:
+    """Once is long enough, for a change that never came to an end."""
+    hung = next((t for t in journal.trials if t.variant == CHANGE_ARM and t.outcome == "timeout"), None)
+    if hung is None or journal.completed(CHANGE_ARM):
+        return None
+    log = journal.directory / Path(hung.recording).with_suffix(".log")
+    return f"did not end within {journal.plan.timeout:g} s; what it said is in {log}"
+
+
+def _changed(journal: ArmsJournal, readings: Readings) -> list[Trial]:
+    return [trial for trial in journal.completed(CHANGE_ARM) if readings.readable(trial)]
+
+
+def _readable_pairs(journal: ArmsJournal, readings: Readings) -> list[tuple[Trial, Trial]]:
+    return [pair for pair in journal.pairs(CHANGE_ARM) if all(map(readings.readable, pair))]
+
+
+def _works(readings: Readings, pairs: Sequence[tuple[Trial, Trial]]) -> list[list[Work]]:
+    return [[work_of(readings.recording(pair[side])) for pair in pairs] for side in (0, 1)]
+
+
+def less_work(works: Sequence[Sequence[Work]], may_learn_otherwise: bool) -> list[WorkDifference]:
+    """What a change does less of without saying so, the program as it is first."""
+    differences = judge_work(works[0], works[1]).differences
+    return [entry for entry in differences if _is_less(entry, works, may_learn_otherwise)]
 
 
 def _without_pairs(journal: ArmsJournal) -> Outcome:
@@ -72,11 +130,8 @@ def _troubles(journal: ArmsJournal) -> list[str]:
 
 def _without_effect(recordings: Iterable[Recording]) -> str | None:
     """Why a change inside the process did not come about; None where it did, or there was none."""
-    for recording in recordings:
-        for entry in recording.main.facts.get("treatments") or ():
-            if isinstance(entry, dict) and not entry.get("applied"):
-                return f"{entry.get('text')} had no effect: {entry.get('why')}"
-    return None
+    idle = [entry for recording in recordings for entry in treatments_of(recording) if not entry.applied]
+    return f"{idle[0].text} had no effect: {idle[0].why}" if idle else None
 
 
 def _is_less(difference: WorkDifference, works: Sequence[Sequence[Work]], may_learn_otherwise: bool) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from rlprof.experiments.investigate.arguments import changed_words, without_python
 from rlprof.experiments.investigate.plan import (
     PLAN_SCHEMA,
     RUNS,
@@ -57,10 +58,21 @@ def parse_plan(text: str, name: str) -> Plan:
     if top.whole("schema", 1, PLAN_SCHEMA) != PLAN_SCHEMA:
         raise top.wrong(f"this rlprof reads plans of schema {PLAN_SCHEMA}")
     baseline = top.table("baseline", ("command", "environment"))
-    command = baseline.words("command")
+    command = tuple(without_python(baseline.words("command")))
     if not command:
         raise baseline.wrong('command is missing: a script or -m MODULE, with its arguments, as in "train.py --envs 8"')
-    return Plan(command, _variables(baseline), _hypotheses(data, name, text), _settings(top))
+    plan = Plan(command, _variables(baseline), _hypotheses(data, name, text), _settings(top))
+    for hypothesis in plan.hypotheses:
+        _check_removals(plan, hypothesis, name)
+    return plan
+
+
+def _check_removals(plan: Plan, hypothesis: Hypothesis, name: str) -> None:
+    """What a change takes out of the command must be in it."""
+    try:
+        changed_words(plan.command, hypothesis.change.arguments, hypothesis.change.remove)
+    except BadPlan as error:
+        raise BadPlan(f"{name}: hypothesis {hypothesis.name}: {error}") from None
 
 
 def _settings(top: Table) -> Settings:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from rlprof.experiments.arm_comparisons import Readings
-from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, Dropped, open_arms
+from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, open_arms
 from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.plan import Change, Plan
 from rlprof.experiments.logbook import FILE
-from rlprof.experiments.peeking import look_level
-from rlprof.experiments.statistics import FEWEST_PAIRS
 
 KIND: Final = "investigate"
 CHANGE_ARM: Final = "change"
@@ -75,22 +70,6 @@ def stage_of(root: Path, plan: Plan, name: str, change: Change) -> Stage:
 def first_look(root: Path, plan: Plan) -> Stage:
     """The program as it is, by itself: whether it works, and how long it takes."""
     return Stage(FIRST_LOOK, (baseline_arm(plan),), root / FIRST_LOOK)
-
-
-def settles(readings: Readings, tests: int) -> Callable[[ArmsJournal], list[Dropped]]:
-    """Ends a test once its answer is clear. All tests of a plan share the budget of such looks."""
-
-    def drop(journal: ArmsJournal) -> list[Dropped]:
-        centre = readings.centre(CHANGE_ARM)
-        if centre is None or centre.n < FEWEST_PAIRS:
-            return []
-        low, high = centre.interval(look_level(centre.n) / max(tests, 1))
-        edge = math.log1p(journal.plan.conduct.margin)
-        if low > 0 or high < 0 or (-edge < low and high < edge):
-            return [Dropped(CHANGE_ARM, "its answer is clear", settled=True)]
-        return []
-
-    return drop
 
 
 def has_settled(journal: ArmsJournal) -> bool:

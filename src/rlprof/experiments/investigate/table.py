@@ -54,14 +54,14 @@ class Table:
         value = self._data.get(key, [])
         if isinstance(value, str):
             try:
-                return tuple(shlex.split(value))
+                value = shlex.split(value)
             except ValueError as error:
                 raise self.wrong(f"{key} cannot be split into words: {error}") from None
-        if isinstance(value, list) and all(isinstance(word, str) for word in value):
-            if any("\0" in word for word in value):
-                raise self.wrong(f"{key} holds a NUL character, which no command can")
-            return tuple(value)
-        raise self.wrong(f"{key} is a text or a list of texts, not {self._shown(key)}")
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            raise self.wrong(f"{key} is a text or a list of texts, not {self._shown(key)}")
+        if any("\0" in word for word in value):
+            raise self.wrong(f"{key} holds a NUL character, which no command can")
+        return tuple(value)
 
     def listed(self, key: str) -> tuple[str, ...]:
         """Texts that are no command line: one, or a list of them."""

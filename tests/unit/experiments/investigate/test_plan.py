@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rlprof.experiments.investigate.parse import LARGEST_PLAN, parse_plan, read_plan
 from rlprof.experiments.investigate.plan import FOR_DIAGNOSIS, BadPlan, in_order, kind_of
+from rlprof.treat.registry import KINDS
 from support.investigations import PLAN, a_hypothesis
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -71,6 +72,7 @@ def test_an_empty_change_is_a_hypothesis_that_waits() -> None:
         ('change.arguments = "--update 0.001"', "change.environment = {'A B' = '1'}", "'A B' cannot be set"),
         ('change.arguments = "--update 0.001"', "change.environment = {RLPROF_X = '1'}", "RLPROF_… is rlprof's own"),
         ('change.arguments = "--update 0.001"', "change.environment = {A = 1}", "environment is a table of texts"),
+        ('change.arguments = "--update 0.001"', 'change.remove = "--video"', "has no --video that could be removed"),
         ("runs = 5", "runs = 0", "plan.toml, settings: runs is a whole number from 1 on, not 0"),
         ("runs = 5", "run = 5", "there is no key 'run' here; did you mean runs?"),
         ("runs = 5", "margin = 3", "margin is a number from 0 to 1"),
@@ -141,7 +143,10 @@ def test_treatments_for_diagnosis_are_told_by_their_kind() -> None:
     ]  # fmt: skip
     assert a_hypothesis(treatments=("skip:a:b",)).is_diagnosis
     assert not a_hypothesis(treatments=("replace:a:b=c:d",)).is_diagnosis
-    assert "skip" in FOR_DIAGNOSIS
+
+
+def test_what_is_for_diagnosis_here_is_for_diagnosis_there() -> None:
+    assert set(FOR_DIAGNOSIS) == {kind.id for kind in KINDS.values() if kind.diagnosis_only}
 
 
 def test_the_plan_of_the_docs_is_one() -> None:
