@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import PurePath
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -100,8 +101,13 @@ def _advice(report: Report, width: int) -> list[Text]:
         said = textwrap.wrap(clean_text(report.verdict or "", 500), width, max_lines=2, placeholder=ELLIPSIS)
         return [Text(line, style=QUIET) for line in said]
     finding = report.findings[0]
-    place = f"  {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""
+    place = f"  {_file_name(finding.where[0].file)}:{finding.where[0].line}" if finding.where else ""
     title = Text(f"{finding.severity}: ", style="bold yellow")
     title.append(clean_text(finding.title, 300), style="not bold")
     gain = f"at most {format_ratio(finding.gain.high)} faster{clean_text(place, 200)}"
     return [cut(title, width), cut(Text(gain, style=QUIET), width)]
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path of any system: there is one line for all of it."""
+    return PurePath(path.replace("\\", "/")).name
