@@ -23,6 +23,13 @@ def chromium() -> Iterator[Any]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One training for all tests; the last of them ends it."""
+    with training(tmp_path_factory.mktemp("live")) as target:
+        yield target
+
+
 def text(page: Any, selector: str) -> str:
     found: str = page.text_content(selector)
     return found
@@ -33,45 +40,8 @@ def first_drawn(page: Any, address: str) -> None:
     page.wait_for_selector("#phases tr")
 
 
-def test_the_page_moves_with_the_run_says_its_end_and_stays_usable(chromium: Any, tmp_path: Path) -> None:
-    with training(tmp_path) as target, page_of(target) as address:
-        page, noted = open_page(chromium)
-        first_drawn(page, address)
-        assert text(page, "#status") == "running"
-        steps = "dl div:has(dt:text-is('env steps')) dd"
-        before = text(page, steps)
-        page.wait_for_function("([it, was]) => document.querySelector(it).textContent !== was", arg=[
-            "#figures div:nth-child(3) dd", before,
-        ])  # fmt: skip
-        assert int(text(page, steps).replace(",", "")) > int(before.replace(",", ""))
-        assert "steps/s" in page.title()
-        names = page.locator("#phases th").all_text_contents()
-        assert {"env.step", "learn.loss", "unattributed"} <= set(names)
-        assert page.locator("#shares polygon").count() == len(names)
-        assert page.locator("#speed polyline, #memory polyline").count() == 2
-
-        # No name has become markup, and none was obeyed.
-        assert page.evaluate("window.hacked") is None
-        assert page.locator("img, iframe, object, form").count() == 0
-        assert "<img src=x onerror=alert(1)>.py" in text(page, "h1")
-
-        enough(tmp_path)
-        page.wait_for_selector("#status.completed")
-        assert "The run has ended" in text(page, "#note")
-        page.focus("#back")
-        page.keyboard.press("Home")
-        assert "the newest" not in text(page, "#back-said")
-        assert text(page, "#then") == f"at {text(page, '#back-said')}"
-        page.keyboard.press("End")
-        assert "the newest" in text(page, "#back-said")
-
-        assert noted.complaints == []
-        assert noted.outside(address) == []
-        assert len([url for url in noted.requests if url.endswith("state.json")]) >= 2
-
-
-def test_the_page_fits_every_window_and_can_be_read_in_both_lights(chromium: Any, tmp_path: Path) -> None:
-    with training(tmp_path) as target, page_of(target) as address:
+def test_the_page_fits_every_window_and_can_be_read_in_both_lights(chromium: Any, run: Path) -> None:
+    with page_of(run) as address:
         for scheme, (width, height) in itertools.product(["light", "dark"], SIZES):
             viewport = {"width": width, "height": height}
             page, noted = open_page(chromium, viewport=viewport, color_scheme=scheme)
@@ -106,11 +76,48 @@ CONTRAST = """() => {
 }"""
 
 
-def test_a_page_whose_server_has_gone_says_so_and_keeps_what_it_has(chromium: Any, tmp_path: Path) -> None:
-    with training(tmp_path) as target:
-        with page_of(target) as address:
-            page, noted = open_page(chromium)
-            first_drawn(page, address)
-        page.wait_for_function("() => document.querySelector('#note').textContent.includes('does not answer')")
-        assert page.locator("#phases tr").count() >= 3
+def test_a_page_whose_server_has_gone_says_so_and_keeps_what_it_has(chromium: Any, run: Path) -> None:
+    with page_of(run) as address:
+        page, noted = open_page(chromium)
+        first_drawn(page, address)
+    page.wait_for_function("() => document.querySelector('#note').textContent.includes('does not answer')")
+    assert page.locator("#phases tr").count() >= 3
+    assert noted.outside(address) == []
+    page.close()
+
+
+def test_the_page_moves_with_the_run_says_its_end_and_stays_usable(chromium: Any, run: Path) -> None:
+    with page_of(run) as address:
+        page, noted = open_page(chromium)
+        first_drawn(page, address)
+        assert text(page, "#status") == "running"
+        steps = "dl div:has(dt:text-is('env steps')) dd"
+        before = text(page, steps)
+        page.wait_for_function("([it, was]) => document.querySelector(it).textContent !== was", arg=[
+            "#figures div:nth-child(3) dd", before,
+        ])  # fmt: skip
+        assert int(text(page, steps).replace(",", "")) > int(before.replace(",", ""))
+        assert "steps/s" in page.title()
+        names = page.locator("#phases th").all_text_contents()
+        assert {"env.step", "learn.loss", "unattributed"} <= set(names)
+        assert page.locator("#shares polygon").count() == len(names)
+        assert page.locator("#speed polyline, #memory polyline").count() == 2
+
+        # No name has become markup, and none was obeyed.
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("img, iframe, object, form").count() == 0
+        assert "<img src=x onerror=alert(1)>.py" in text(page, "h1")
+
+        enough(run.parent)
+        page.wait_for_selector("#status.completed")
+        assert "The run has ended" in text(page, "#note")
+        page.focus("#back")
+        page.keyboard.press("Home")
+        assert "the newest" not in text(page, "#back-said")
+        assert text(page, "#then") == f"at {text(page, '#back-said')}"
+        page.keyboard.press("End")
+        assert "the newest" in text(page, "#back-said")
+
+        assert noted.complaints == []
         assert noted.outside(address) == []
+        assert len([url for url in noted.requests if url.endswith("state.json")]) >= 2

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -124,11 +125,26 @@ def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     words = shlex.split(f"{line} {short}")
     assert words[0] in ("rlprof", "python"), f"no test knows how to run {line!r}"
     words = ["-m", *words] if words[0] == "rlprof" else words[1:]
-    environment = {**os.environ, "COLUMNS": "100"}
+    environment = {**os.environ, "COLUMNS": "100", "WANDB_MODE": "offline"}
+    if "--web" in words:
+        return serve(folder, words, environment)
     return subprocess.run(
         [sys.executable, *words],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
+
+
+def serve(folder: Path, words: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A page that stays until somebody ends it: that it is there is what succeeds."""
+    command = [sys.executable, *words]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        served = "http://127.0.0.1:" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(command, 0 if served and process.returncode == 130 else 1, "", err)
 
 
 def test_the_pages_show_commands_and_programs() -> None:

@@ -10,10 +10,12 @@ from support.programs import read_report, run_recorded, write_program
 from support.screens import Screen
 
 WRITES = """
-    import sys, time
+    import pathlib, sys, time
     from rlprof import count, iteration, profile
 
-    for turn in range(1, 121):
+    turn = 0
+    while not pathlib.Path("enough").exists():
+        turn += 1
         iteration()
         with profile("\\x1b]0;\\x1b[2Jstep", phase="env.step"):
             time.sleep(0.025)
@@ -23,7 +25,7 @@ WRITES = """
         print(f"line {turn}", file=sys.stderr if turn % 2 else sys.stdout, flush=True)
         print(f"\\rprogress {turn}", end="" if turn % 40 else "\\n", flush=True)
         print("\\r" + 20 * " " + "\\r", end="", flush=True)
-    print("done", sys.stdout.isatty(), sys.stderr.isatty())
+    print("\\ndone", turn, sys.stdout.isatty(), sys.stderr.isatty())
     raise SystemExit(7)
 """
 
@@ -51,15 +53,23 @@ def test_the_dashboard_stands_below_and_every_line_of_the_program_is_there(tmp_p
     assert any("learn.loss" in row and "%" in row for row in first[rule:])
     assert any(row.startswith("line ") for row in first[:rule])
     assert not any(row.startswith("line ") for row in first[rule:])
-    assert screen.end() == 7
-    lines = [row for row in screen.everything() if row.startswith("line ")]
-    assert lines == [f"line {turn}" for turn in range(1, 121)]
-    assert "done True True" in screen.everything()
+    turns = ended_with_every_line(screen, tmp_path)
     # The rows are given back: nothing of the dashboard is left, and the terminal scrolls as a whole again.
     assert not any("steps/s now" in row for row in screen.rows())
     assert b"\x1b[r" in screen.raw
     assert b"\x1b]0" not in screen.raw
-    assert read_report(tmp_path / "run.rlprof")["throughput"]["env_steps"] == 1200
+    assert read_report(tmp_path / "run.rlprof")["throughput"]["env_steps"] == 10 * turns
+
+
+def ended_with_every_line(screen: Screen, folder: Path) -> int:
+    """Let the program end, and see that nothing of what it wrote is missing: how many lines that were."""
+    (folder / "enough").touch()
+    assert screen.end() == 7
+    rows = screen.everything()
+    (done,) = (row.split() for row in rows if row.startswith("done "))
+    assert done[2:] == ["True", "True"]
+    assert [row for row in rows if row.startswith("line ")] == [f"line {turn}" for turn in range(1, int(done[1]) + 1)]
+    return int(done[1])
 
 
 READS = """
@@ -82,33 +92,40 @@ READS = """
 """
 
 
-def test_the_keyboard_is_the_programs(tmp_path: Path) -> None:
-    for name, code in (("handles", 9), ("dies", -signal.SIGINT)):
-        screen = live(tmp_path, READS, "--overwrite")
-        screen.read_until(lambda screen=screen: "name?" in screen.rows(), "the question")
-        screen.press(name.encode() + b"\n")
-        screen.read_until(lambda screen=screen: any("steps/s now" in row for row in screen.rows()), "a dashboard")
-        assert f"hello {name}" in screen.everything()
-        screen.press(b"\x03")
-        assert screen.end() == code
-        assert any(row.endswith("saved") for row in screen.everything()) == (name == "handles")
-        assert not any("steps/s now" in row for row in screen.rows())
-
-
-def test_ctrl_z_gives_the_terminal_back_until_the_run_goes_on(tmp_path: Path) -> None:
-    screen = live(tmp_path, READS)
+def asked_and_answered(folder: Path, name: str) -> Screen:
+    """A program that has its answer, and a dashboard below it."""
+    screen = live(folder, READS)
     screen.read_until(lambda: "name?" in screen.rows(), "the question")
-    screen.press(b"handles\n")
-    screen.read_until(lambda: any("steps/s now" in row for row in screen.rows()), "a dashboard")
+    screen.press(name.encode() + b"\n")
+    screen.read_until(lambda: dashboard_is_there(screen), "a dashboard")
+    assert f"hello {name}" in screen.everything()
+    return screen
+
+
+def dashboard_is_there(screen: Screen) -> bool:
+    return any("steps/s now" in row for row in screen.rows())
+
+
+def test_ctrl_z_gives_the_terminal_back_and_ctrl_c_is_the_programs(tmp_path: Path) -> None:
+    screen = asked_and_answered(tmp_path, "handles")
     # No shell sits above to continue what Ctrl-Z has stopped, and an orphaned group is not stopped by the terminal.
     os.kill(screen.pid, signal.SIGTSTP)
     _, status = os.waitpid(screen.pid, os.WUNTRACED)
     assert os.WIFSTOPPED(status)
-    screen.read_until(lambda: not any("steps/s now" in row for row in screen.rows()), "an empty lower end")
+    screen.read_until(lambda: not dashboard_is_there(screen), "an empty lower end")
     os.kill(screen.pid, signal.SIGCONT)
-    screen.read_until(lambda: any("steps/s now" in row for row in screen.rows()), "the dashboard again")
+    screen.read_until(lambda: dashboard_is_there(screen), "the dashboard again")
     screen.press(b"\x03")
     assert screen.end() == 9
+    assert any(row.endswith("saved") for row in screen.everything())
+    assert not dashboard_is_there(screen)
+
+
+def test_a_program_that_dies_of_ctrl_c_does_so(tmp_path: Path) -> None:
+    screen = asked_and_answered(tmp_path, "dies")
+    screen.press(b"\x03")
+    assert screen.end() == -signal.SIGINT
+    assert not dashboard_is_there(screen)
 
 
 def test_without_a_terminal_it_says_so_in_one_line_and_goes_on(tmp_path: Path) -> None:
@@ -122,7 +139,7 @@ def test_without_a_terminal_it_says_so_in_one_line_and_goes_on(tmp_path: Path) -
 
 
 def test_a_terminal_without_room_is_left_to_the_program(tmp_path: Path) -> None:
-    screen = live(tmp_path, WRITES.replace("121", "61"), rows=8)
-    assert screen.end() == 7
+    screen = live(tmp_path, WRITES, rows=8)
+    screen.read_until(lambda: "line 80" in screen.everything(), "a while")
+    ended_with_every_line(screen, tmp_path)
     assert b"steps/s now" not in screen.raw
-    assert [row for row in screen.everything() if row.startswith("line ")] == [f"line {turn}" for turn in range(1, 61)]

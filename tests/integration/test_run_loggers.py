@@ -51,7 +51,7 @@ def test_tensorboard_can_follow_the_training_and_ends_with_all_of_it(tmp_path: P
 
 
 def test_wandb_gets_a_run_of_its_own(tmp_path: Path) -> None:
-    script = write_program(tmp_path, TRAINS.replace("+ 20", "+ 2"))
+    script = write_program(tmp_path, TRAINS.replace("+ 20", "+ 1.5"))
     done = run_recorded(
         script, options=["--wandb"], WANDB_MODE="offline", WANDB_RUN_ID="the-programs", HOME=str(tmp_path)
     )

@@ -42,6 +42,10 @@ class Screen:
         gone = ["".join(row[x].data for x in range(self._columns)).rstrip() for row in self._screen.history.top]
         return gone + self.rows()
 
+    def cell(self, row: int, column: int) -> pyte.screens.Char:
+        """One character with its colours."""
+        return self._screen.buffer[row][column]
+
     def press(self, keys: bytes) -> None:
         os.write(self._terminal, keys)
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.over_time import Moment
+from rlprof.analyse.throughput import iterating_process
 from rlprof.model.phases import PHASES, UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Report
 from rlprof.model.units import BYTES_PER_MB
 
 MOST_POINTS: Final = 200
+FEWEST_POINTS: Final = 20
+TURNS_IN_A_POINT: Final = 3
 #: Phases beyond these are booked together: eyes cannot follow more.
 MOST_PHASES: Final = 8
 LAST_SECONDS: Final = 10.0
@@ -109,10 +112,18 @@ def _points(recording: Recording, moments: Sequence[Moment], phases: tuple[str, 
     """The moments in at most MOST_POINTS groups of neighbours."""
     if not moments:
         return ()
-    edges = np.unique(np.linspace(0, len(moments), min(len(moments), MOST_POINTS) + 1).astype(np.int64)).tolist()
+    edges = np.unique(np.linspace(0, len(moments), _how_many(recording, moments) + 1).astype(np.int64)).tolist()
     groups = [moments[a:b] for a, b in pairwise(edges)]
     resident = _resident_mb(recording, [group[-1].end_s for group in groups])
     return tuple(_point(group, phases, rss) for group, rss in zip(groups, resident, strict=True))
+
+
+def _how_many(recording: Recording, moments: Sequence[Moment]) -> int:
+    """As many points as can be told apart, each over some turns of the loop: within one, speed goes up and down."""
+    turning = iterating_process(recording)
+    turn_s = float(np.median(turning.iterations.duration_ns)) / NS_PER_SECOND if turning is not None else 0.0
+    whole = moments[-1].end_s / (TURNS_IN_A_POINT * turn_s) if turn_s > 0 else len(moments)
+    return min(len(moments), MOST_POINTS, max(int(whole), FEWEST_POINTS))
 
 
 def _point(group: Sequence[Moment], phases: tuple[str, ...], rss_mb: float | None) -> Point:

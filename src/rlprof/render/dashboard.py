@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from pathlib import PurePath
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -9,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlprof.analyse.course_so_far import CourseSoFar
-from rlprof.model.clean import clean_text
+from rlprof.model.clean import ELLIPSIS, clean_text
 from rlprof.model.phases import category_of
 from rlprof.model.report import Report
 from rlprof.model.units import (
@@ -96,10 +98,16 @@ def _phases(course: CourseSoFar, most: int, *, plain: bool) -> Table:
 def _advice(report: Report, width: int) -> list[Text]:
     """The first finding; what bounds the run where there is none."""
     if not report.findings:
-        return [cut(Text(clean_text(report.verdict, 500), style=QUIET), width)] if report.verdict else []
+        said = textwrap.wrap(clean_text(report.verdict or "", 500), width, max_lines=2, placeholder=ELLIPSIS)
+        return [Text(line, style=QUIET) for line in said]
     finding = report.findings[0]
-    place = f"  {finding.where[0].file}:{finding.where[0].line}" if finding.where else ""
-    said = Text(f"{finding.severity}: ", style="bold yellow")
-    said.append(clean_text(finding.title, 300), style="not bold")
+    place = f"  {_file_name(finding.where[0].file)}:{finding.where[0].line}" if finding.where else ""
+    title = Text(f"{finding.severity}: ", style="bold yellow")
+    title.append(clean_text(finding.title, 300), style="not bold")
     gain = f"at most {format_ratio(finding.gain.high)} faster{clean_text(place, 200)}"
-    return [cut(said, width), cut(Text(gain, style=QUIET), width)]
+    return [cut(title, width), cut(Text(gain, style=QUIET), width)]
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path of any system: there is one line for all of it."""
+    return PurePath(path.replace("\\", "/")).name

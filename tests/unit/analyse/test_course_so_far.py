@@ -44,6 +44,17 @@ def test_a_long_run_becomes_few_points_with_the_same_means() -> None:
     assert all(point.shares[at] == pytest.approx(0.5) and point.sps == pytest.approx(100) for point in found.points)
 
 
+def test_a_point_covers_some_turns_of_the_loop() -> None:
+    """A loop that collects for a second and learns for a second is not fast and slow in turns."""
+    builder = a_recording(seconds=120.0).spans(span("step", phase="env.step", self_seconds=60.0))
+    for second in range(120):
+        builder.slice_of_time(second, second + 1.0, {"step": 0.0 if second % 2 else 1.0})
+    builder.counter_slices("env_steps", [(s, s + 1.0, 0.0 if s % 2 else 200.0) for s in range(120)])
+    found = course(builder.iterations([2.0] * 60))
+    assert len(found.points) == 20
+    assert all(point.sps == pytest.approx(100.0) for point in found.points)
+
+
 def test_phases_stand_in_the_vocabularys_order_and_what_is_too_much_is_together() -> None:
     chosen = PHASES[: MOST_PHASES + 3]
     builder = a_recording(seconds=22.0).spans(
