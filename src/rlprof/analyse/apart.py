@@ -2,7 +2,8 @@
 
 Time is cut out as if it had never passed: what was measured in a window goes, and what came later moves up. The run
 flushed where a window began and ended, so slices of time are in it or not. Smallest, largest and middle durations
-of an operation are those of the whole run: the recording does not keep them by slice.
+of an operation are of the whole run, as the recording does not keep them by slice; only the durations of spans that
+were open where a window began or ended are taken out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rlprof.analyse.counting_apart import stats_outside
+from rlprof.analyse.counting_apart import stats_outside, straddling_of
 from rlprof.model.recording import (
     CounterTable,
     CounterTotal,
@@ -21,6 +22,7 @@ from rlprof.model.recording import (
     IntColumn,
     IterationTable,
     MemoryTable,
+    PathStats,
     Process,
     ProcessLoaders,
     Recording,
@@ -100,7 +102,7 @@ def _outside(process: Process, cuts: Cuts) -> Process:
         facts=facts,
         end_ns=cuts.moment(process.end_ns),
         recorded_ns=max(process.recorded_ns - removed, 0),
-        stats=stats_outside(process, cuts.outside(process.windows.start_ns, process.windows.end_ns), cuts.moment),
+        stats=_stats(process, cuts),
         counters=_totals(process, counters),
         load=ProcessLoaders(
             windows=lambda: _windows(process.windows, cuts),
@@ -113,6 +115,15 @@ def _outside(process: Process, cuts: Cuts) -> Process:
             stretches=lambda: _stretches(process.stretches, cuts),
         ),
     )
+
+
+def _stats(process: Process, cuts: Cuts) -> dict[int, PathStats]:
+    def cut(start: int, end: int) -> int:
+        return int(np.diff(cuts.before(np.array([start, end], np.int64)))[0])
+
+    outside = cuts.outside(process.windows.start_ns, process.windows.end_ns)
+    astride = straddling_of(process, process.facts.get(FACT) or (), cut)
+    return stats_outside(process, outside, cuts.moment, astride)
 
 
 def _windows(table: WindowTable, cuts: Cuts) -> WindowTable:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import click
 
 from rlprof.cli.demo_compare import Turns, show_comparison
+from rlprof.cli.demo_outputs import Outputs, output_options
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.rollout_watch import RolloutWatch
 from rlprof.cli.run import record_program, short, show, write_page
@@ -20,7 +21,7 @@ from rlprof.cli.supervise import Watch, end_like
 from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
 from rlprof.model.expectations import Expectation
-from rlprof.record.options import Options
+from rlprof.record.options import DEFAULT_TRACE, Options, TorchTrace
 from rlprof.recording import open_recording
 from rlprof.recording.discard import discard
 from rlprof.recording.place import RUNS_DIRECTORY, SUFFIX, claim, default_target, named
@@ -122,6 +123,8 @@ def _command(name: str, entry: Demo) -> click.Command:
         click.Option(["--html/--no-html"], default=True, help="Write the report as a page beside each recording [on]."),
         click.Option(["--detailed"], is_flag=True, help="Profile by function with cProfile instead: .prof and text."),
         click.Option(["--summary-every"], type=click.IntRange(1), help="Print a short table every N env steps."),
+        click.Option(["--torch-trace"], metavar=DEFAULT_TRACE, help="Have torch.profiler look on in these iterations."),
+        *output_options(),
     ]
     if entry.breakdown:
         options.append(click.Option(["--breakdown"], is_flag=True, help="Print the time by component, not the report."))
@@ -177,6 +180,10 @@ def _profile(
     html: bool,
     detailed: bool,
     summary_every: int | None,
+    torch_trace: str | None,
+    charts: str | None,
+    json_file: str | None,
+    text_file: str | None,
     knobs: tuple[str, ...],
     breakdown: bool = False,
     compare: bool = False,
@@ -184,6 +191,9 @@ def _profile(
     rollouts_every: int | None = None,
 ) -> None:
     _refuse_without_libraries(name, entry)
+    outputs = Outputs(charts, json_file, text_file)
+    outputs.check()
+    options = Options(spans=entry.spans, torch_trace=TorchTrace.parse(torch_trace) if torch_trace else None)
     target = named(out or default_target(name))
     made: list[Path | None] = []
     if table is not None:
@@ -191,7 +201,11 @@ def _profile(
     elif breakdown or not (detailed or compare):
         claimed = _claimed(target, overwrite, numbered=out is None)
         often = entry.rollouts_every if rollouts_every is None else rollouts_every
-        made.append(_record(entry, claimed, knobs, breakdown, _watch(claimed, summary_every, often)))
+        recorded = _record(entry, claimed, knobs, options, _watch(claimed, summary_every, often))
+        if recorded is not None:
+            _show(entry, recorded, breakdown)
+            outputs.write(recorded)
+        made.append(recorded)
     if compare and entry.turns is not None:
         made.append(_compare_turns(entry.turns, target, overwrite, knobs, numbered=out is None, first=not breakdown))
     for recorded in made if html else ():
@@ -238,13 +252,10 @@ def _watch(target: Path, summary_every: int | None, rollouts_every: int | None) 
     return look if watches else None
 
 
-def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool, watch: Watch | None) -> Path | None:
-    recorded = _record_form(entry, claimed, knobs, watch)
-    if recorded is None:
-        return None
+def _show(entry: Demo, recorded: Path, breakdown: bool) -> None:
     if breakdown:
         _show_breakdown(recorded)
-        return recorded
+        return
     show(recorded)
     if entry.many is not None:
         click.echo()
@@ -253,11 +264,12 @@ def _record(entry: Demo, claimed: Path, knobs: tuple[str, ...], breakdown: bool,
         _show_categories(recorded)
     if entry.rollouts_every:
         _show_rollouts(entry, recorded)
-    return recorded
 
 
-def _record_form(entry: Demo, claimed: Path, knobs: tuple[str, ...], watch: Watch | None = None) -> Path | None:
-    code, recorded = record_program(["-m", entry.module, *knobs], claimed, Options(spans=entry.spans), watch)
+def _record(
+    entry: Demo, claimed: Path, knobs: tuple[str, ...], options: Options, watch: Watch | None = None
+) -> Path | None:
+    code, recorded = record_program(["-m", entry.module, *knobs], claimed, options, watch)
     if code != 0:
         end_like(code)
     return recorded
@@ -270,7 +282,8 @@ def _compare_forms(
     found: list[Path] = []
     for words, place in form_targets(target, many):
         click.echo(f"{entry.module} {' '.join(words)}")
-        recorded = _record_form(entry, _claimed(place, overwrite, numbered=numbered), (*words, *knobs))
+        options = Options(spans=entry.spans)
+        recorded = _record(entry, _claimed(place, overwrite, numbered=numbered), (*words, *knobs), options)
         found += [recorded] if recorded is not None else []
     click.echo()
     show_table(found)

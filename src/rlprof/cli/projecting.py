@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import growing_parts
 from rlprof.analyse.projection import Projection, in_words, project, project_episodes
@@ -35,7 +36,7 @@ def project_(recording: str, episodes: float | None, steps: float | None, times:
     """
     if sum(option is not None for option in (episodes, steps, times)) != 1:
         raise BadOption("say how long a run: one of --episodes, --steps and --times")
-    opened = open_recording(recording)
+    opened = outside_windows(open_recording(recording))
     done = counter_total(opened, ENV_STEPS)
     if not done:
         raise BadOption(f"{clean_text(recording)} counts no env steps to project from")

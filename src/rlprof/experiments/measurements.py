@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.core_use import core_use_of
 from rlprof.analyse.ledger import Account, ledger_of, open_account
 from rlprof.analyse.memory import rss_peak_mb
@@ -46,6 +47,7 @@ class Measurement:
 
 def measure_run(recording: Recording, warm_up: float = WARM_UP_SHARE) -> Measurement:
     """One run, from the end of its warm-up to the end of its loop."""
+    recording = outside_windows(recording)
     account = open_account(recording.main)
     timeline = Timeline(account, recording)
     stretch = None if timeline.is_empty else loop_of(timeline, warm_up)

@@ -43,6 +43,7 @@ class Flusher:
         self.store = store
         self.identity = identity
         self.written_spans = 0
+        self.open_spans: list[tuple[int, int]] = []  # path and start of those open at the latest flush
         self._facts = facts
         self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
         self._budget = Budget(budget, costs)
@@ -96,7 +97,7 @@ class Flusher:
         self._add_events()
         self._add_stretches()
         spans = layout.OPEN_SPAN.columns(opened)
-        self._rows.open_spans = list(zip(spans["path"], spans["start"], strict=True))
+        self._rows.open_spans = self.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
         seconds = (now - self._last_ns) / 1e9
         self._budget.follow(seconds, columns)

@@ -118,6 +118,11 @@ class Session:
         """Put a warning into the recording."""
         self._flusher.warn(code, message, remedy)
 
+    @property
+    def open_spans(self) -> list[tuple[int, int]]:
+        """Path and start of the spans that were open at the latest flush."""
+        return self._flusher.open_spans
+
     def flush(self, status: Status = "running", exit_code: int | None = None) -> bool:
         with self._lock:
             if self._ended:

@@ -65,7 +65,7 @@ class Windows:
         self._tools = list(tools)
         self._open: Tool | None = None
         self._opened = (0, 0)  # turn, moment
-        self._base: int | None = None
+        self._begun: dict[str, Any] = {}  # what is known at a window's beginning
         self._turn = -1
         self._found: list[dict[str, Any]] = []
 
@@ -100,9 +100,10 @@ class Windows:
             return
         self._opened = (self._turn, _core.clock_ns())
         self._session.flush()
-        self._base = _core.open_path_here()
+        self._begun = {"base": _core.open_path_here(), "open_at_start": self._session.open_spans}
         self._open = tool
         self._carefully(tool, tool.open)
+        self._begun["opened_ns"] = _core.clock_ns()
 
     def _close(self, turns: int) -> None:
         tool, self._open = self._open, None
@@ -114,7 +115,7 @@ class Windows:
     def _keep(self, tool: Tool, turns: int, said: dict[str, Any]) -> None:
         self._session.flush()
         window = {"tool": tool.name, "start_ns": self._opened[1], "end_ns": _core.clock_ns(), "iterations": turns}
-        self._found.append({**window, "base": self._base, **said})
+        self._found.append({**window, **self._begun, "open_at_end": self._session.open_spans, **said})
         note(FACT, list(self._found))
 
     def yield_to_program(self, tool: Tool, why: str) -> None:

@@ -75,10 +75,10 @@ def ends_test(readings: Readings, planned: int, *, may_learn_otherwise: bool) ->
 
 
 def _is_clear(readings: Readings, margin: float, planned: int) -> bool:
-    ratios = readings.log_ratios(CHANGE_ARM)
-    if ratios is None or len(ratios) < FEWEST_PAIRS:
+    centre = readings.centre(CHANGE_ARM)
+    if centre is None or centre.n < FEWEST_PAIRS:
         return False
-    low, high = centre_of(ratios).interval(look_level(len(ratios)) / max(planned, 1))
+    low, high = centre.interval(look_level(centre.n) / max(planned, 1))
     edge = math.log1p(margin)
     return low > 0 or high < 0 or (-edge < low and high < edge)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Final
 
@@ -118,7 +118,7 @@ def _ratio_axis(axes: Any) -> None:
     axes.grid(axis="x", color="#d9d9d9", linewidth=0.5)
 
 
-def _handles(verdicts: set[str]) -> list[Any]:
+def _handles(verdicts: Collection[str]) -> list[Any]:
     from matplotlib.lines import Line2D
 
     shown = (verdict for verdict in MARKERS if verdict in verdicts)
