@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ CASES = [pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.slow 
 
 
 def report_of(program: Path, folder: Path) -> Json:
+    settings = program.with_name("pyproject.toml")
+    if settings.is_file():
+        shutil.copy(settings, folder)
     done = run_recorded(write_program(folder, program.read_text(encoding="utf-8"), program.name))
     assert done.code == 0, done.err
     assert speed_of(done.out) > 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rlprof.recording import open_recording
 from support.programs import (
     Json,
     Outcome,
@@ -315,7 +316,17 @@ def test_a_span_that_does_not_read_as_one_is_refused_before_the_program_starts(t
 
 
 @pytest.mark.parametrize(
-    "table", ['spans = "agent:act"', 'spans = ["act"]', "not_env = [1]", 'spams = ["agent:act"]', "spans = [", "x"]
+    "table",
+    [
+        "expectations = 5",
+        "expectations = [{low = 0}]",
+        'spans = "agent:act"',
+        'spans = ["act"]',
+        "not_env = [1]",
+        'spams = ["agent:act"]',
+        "spans = [",
+        "x",
+    ],
 )
 def test_a_table_that_does_not_read_as_one_is_refused_before_the_program_starts(tmp_path: Path, table: str) -> None:
     script = write_program(tmp_path / "src", "print('started')", "agent.py")
@@ -323,3 +334,26 @@ def test_a_table_that_does_not_read_as_one_is_refused_before_the_program_starts(
     outcome = run_recorded(script)
     assert (outcome.code, outcome.out, len(outcome.err.splitlines())) == (2, "", 1)
     assert "pyproject.toml" in outcome.err
+
+
+SPEEDS = """
+[[expectations]]
+low = 1000000
+source = "a file"
+"""
+
+
+def test_speeds_that_are_expected_come_from_the_project_and_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.rlprof]\nexpectations = [{low = 3, algorithm = "task"}]\n')
+    (tmp_path / "speeds.toml").write_text(SPEEDS)
+    script = write_program(tmp_path / "src", TASK, "task.py")
+    outcome = run_recorded(script, options=["--expectations", str(tmp_path / "speeds.toml")])
+    noted = open_recording(outcome.target).main.facts["expectations"]
+    assert [(row["low"], row["algorithm"], row["source"]) for row in noted] == [(1e6, "", "a file"), (3.0, "task", "")]
+
+
+def test_a_file_of_speeds_that_is_not_there_is_refused_before_the_program_starts(tmp_path: Path) -> None:
+    script = write_program(tmp_path, "print('started')", "agent.py")
+    outcome = run_recorded(script, options=["--expectations", str(tmp_path / "gone.toml")])
+    assert (outcome.code, outcome.out, len(outcome.err.splitlines())) == (2, "", 1)
+    assert "gone.toml" in outcome.err

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rlprof.recording import open_recording
 from support.programs import Json, assert_ledgers_close, calls, operations, run_bare, run_recorded, write_program
 
 PROGRAM = """
@@ -191,3 +192,21 @@ def test_everything_else_people_do_with_tensors_works_as_before(tmp_path: Path) 
     assert recorded.out == bare.out
     assert recorded.err.replace(f"rlprof: recorded into {recorded.target.name}\n", "") == bare.err
     assert "extremely slow" in bare.err  # warnings are compared with their places
+
+
+UPLOADS = """
+    import torch
+
+    for _ in range(3):
+        torch.ones(10).to("meta")  # a device without data: all that is there without one that has some
+    torch.ones(10).to(torch.float64)
+    torch.ones(10).to("cpu")
+"""
+
+
+def test_bytes_that_go_to_a_device_are_noted_by_the_line_that_sends_them(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = write_program(tmp_path, UPLOADS)
+    (found,) = open_recording(run_recorded(script).target).main.facts["uploads"]
+    assert (found["calls"], found["bytes"], found["line"]) == (3, 120, 5)
+    assert Path(found["file"]).name == script.name

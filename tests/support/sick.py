@@ -1,8 +1,9 @@
 """Training programs that are slow for one known reason, each with a healthy twin.
 
 A folder of tests/sick holds `sick.py`, `healthy.py` and `case.toml`: the rule that is to speak, the libraries that are
-needed, whether the case is a slow one. The lines that are to blame end with `# CAUSE`. Both programs take no arguments
-they need, train for a few seconds, and print `steps/s: NUMBER` last, start-up left out.
+needed, whether the case is a slow one. A `pyproject.toml` beside them is that of their project. The lines that are to
+blame end with `# CAUSE`. Both programs take no arguments they need, train for a few seconds, and print
+`steps/s: NUMBER` last, start-up left out.
 """
 
 from __future__ import annotations

@@ -90,8 +90,10 @@ def read_expectations(file: Path) -> tuple[Expectation, ...]:
         raise BadOption(f"{file} cannot be read: on Python 3.10 that takes the package tomli")
     try:
         rows = toml.loads(file.read_text(encoding="utf-8")).get("expectations")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadOption(f"{file} cannot be read: {error}") from None
+    except OSError as error:
+        raise BadOption(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BadOption(f"{file} is no text") from None
     except toml.TOMLDecodeError as error:
         raise BadOption(f"{file} is no valid TOML: {error}") from None
     if not isinstance(rows, list):

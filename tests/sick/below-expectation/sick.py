@@ -1,4 +1,4 @@
-"""A search for a controller of an oven. The simulator is left in the mode in which a person watches it, in real time."""
+"""A search for a controller of an oven. The simulator is left in the mode in which a person watches it."""
 
 import time
 

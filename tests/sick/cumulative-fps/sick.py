@@ -1,4 +1,4 @@
-"""A policy search on a lake whose map grows once the first one is solved. The logged speed is that of the whole run."""
+"""A policy search on a lake whose map grows once the first is solved. The logged speed is that of the whole run."""
 
 import tempfile
 import time

@@ -1,4 +1,4 @@
-"""PPO on a pendulum with wide networks, whose observations are of double precision, and so is everything behind them."""
+"""PPO on a pendulum with wide networks, whose observations are of double precision, and all behind them."""
 
 import time
 

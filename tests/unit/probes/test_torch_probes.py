@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from rlprof.probes import marked_ranges, torch_compile, torch_data, torch_sites
+from rlprof.probes import marked_ranges, precision, torch_compile, torch_data, torch_sites
 from rlprof.probes.patching import Patches
 from rlprof.probes.torch_modules import SubmoduleProbe
+from rlprof.record import noted
 
 torch = pytest.importorskip("torch")
 
@@ -102,3 +103,36 @@ def test_a_module_that_is_replaced_does_not_lend_its_name(patches: Patches) -> N
     assert probe._names_below(root) is names
     del root
     assert probe._names == {}
+
+
+# --- what is noted for rules ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def facts() -> Iterator[dict[str, Any]]:
+    """What probes have noted by the next flush."""
+
+    class Later(dict[str, Any]):
+        def __missing__(self, name: str) -> Any:
+            for look in tuple(noted.before_flush):
+                look()
+            return noted.noted().get(name)
+
+    noted.forget()
+    yield Later()
+    noted.forget()
+
+
+def test_precision_is_noted_of_what_is_trained_and_of_the_line_that_asked_for_it(
+    patches: Patches, facts: dict[str, Any]
+) -> None:
+    precision.install(torch, patches)
+    single, double = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1).double()
+    for network in (single, double):
+        precision.trained.look(torch.optim.SGD(network.parameters(), lr=0.1))
+    precision.trained.look(object())
+    assert facts["trained_parameters"] == {"torch.float32": 4, "torch.float64": 4}
+    asked = facts["double_precision_asked"]
+    assert (asked["file"], asked["what"]) == (__file__, "Module.double")
+    torch.set_default_dtype(torch.float32)
+    assert facts["double_precision_asked"]["what"] == "Module.double"

@@ -31,8 +31,8 @@ def cumulative_fps(recording: Recording, report: Report) -> Iterator[Finding]:
         gain=Gain(1.0, 1.0, 1.0),
         cure=(
             f"it is all steps by the time since {format_duration(rate.since_seconds)} after the start, so a change "
-            "shows late and small. Log a rate over the last iterations instead: steps and `time.perf_counter()` since it "
-            "was logged last. The report's rate over time is of that kind"
+            "shows late and small. Log a rate over the last iterations instead: steps and `time.perf_counter()` since "
+            "it was logged last. The report's rate over time is of that kind"
         ),
         changes_learning=False,
         verify=run_again(report.run.command),

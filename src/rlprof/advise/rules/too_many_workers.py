@@ -40,9 +40,9 @@ def too_many_workers(recording: Recording, report: Report) -> Iterator[Finding]:
         step = entry.step_seconds / entry.steps
         yield from Claim(
             RULE,
-            f"{entry.workers} workers of {entry.name} share {line.cores:g} cores: each waits {line.wait_times:.2g} times "
-            f"as long for one as it needs it, and a step takes {format_duration(step)} for {format_duration(line.busy)} "
-            "of simulation",
+            f"{entry.workers} workers of {entry.name} share {line.cores:g} cores: each waits {line.wait_times:.2g} "
+            f"times as long for one as it needs it, and a step takes {format_duration(step)} for "
+            f"{format_duration(line.busy)} of simulation",
             Saving(0.0, max(step - line.busy, 0.0) * entry.steps),
             places_of_workers(report),
             _cure(line),
