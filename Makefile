@@ -12,7 +12,7 @@ DEMO := demo-report
 DEMO_BATCHES := 5
 LINTED := src tests examples benchmarks setup.py
 
-.PHONY: help demo test lint pytest slow bench wheel clean
+.PHONY: help demo test lint pytest slow bench wheel page clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
@@ -50,8 +50,11 @@ wheel: .venv/.for-wheel ## a wheel in dist/, built in isolation
 	@$(BIN)/python -m pip wheel -qq --disable-pip-version-check --constraint constraints.txt --no-deps -w dist .
 	@ls dist/*.whl
 
+page: .venv/.for-test ## build the page of HTML reports from web/ into the package
+	@npm run --silent check --prefix web && npm run --silent build --prefix web
+
 clean: ## remove what was made: .venv, build, dist, caches, reports
-	rm -rf .venv build dist $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf .venv build dist web/node_modules $(DEMO) .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -60,8 +63,10 @@ clean: ## remove what was made: .venv, build, dist, caches, reports
 .venv/.for-demo:  REQUIREMENTS := -e '.[demos]'
 .venv/.for-test:  REQUIREMENTS := -e '.[dev,demos,examples,sb3,torchrl,pettingzoo]'
 .venv/.for-test:  ALSO := .venv/.for-demo
+.venv/.for-test:  PAGE := --page
+.venv/.for-test:  web/package-lock.json
 .venv/.for-bench: REQUIREMENTS := -e . -r benchmarks/requirements.txt
 .venv/.for-bench: benchmarks/requirements.txt
 .venv/.for-%: $(INSTALLED_FROM)
-	@scripts/setup.sh $(REQUIREMENTS)
+	@scripts/setup.sh $(PAGE) $(REQUIREMENTS)
 	@touch $@ $(ALSO)

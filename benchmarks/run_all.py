@@ -35,6 +35,7 @@ SCRIPTS = (
     "many_spans",
     "disk",
     "report_time",
+    "html_report",
     "demo_engines",
     "diagnoses",
     "compare_statistics",

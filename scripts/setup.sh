@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Makes the virtual environment that the Makefile works in, and installs requirements into it.
 #
-#   scripts/setup.sh [REQUIREMENT ...]        e.g. scripts/setup.sh -e '.[dev]'
+#   scripts/setup.sh [--page] [REQUIREMENT ...]        e.g. scripts/setup.sh -e '.[dev]'
+#
+# --page also looks for what the tests of the HTML report need: Chromium with a font, and Node.js with the libraries of
+# web/. Where these cannot be had, it says so and goes on: the tests that need them are then skipped.
 #
 # It needs Python 3.10 to 3.13 with venv and headers, and a C compiler. Where one is missing and we are root on Debian
 # it installs it; elsewhere it says in one line what to install. PYTHON=... chooses the interpreter.
@@ -55,6 +58,33 @@ install_packages() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
+page_packages() { # Debian's names for what the tests of the page lack
+    if ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null &&
+        ! command -v google-chrome >/dev/null; then
+        echo chromium fonts-dejavu-core
+    fi
+    command -v node >/dev/null || echo nodejs
+    command -v npm >/dev/null || echo npm
+}
+
+prepare_page() {
+    local missing
+    missing=$(page_packages | xargs)
+    if [ -n "$missing" ]; then
+        # shellcheck disable=SC2086 # a list of names
+        (install_packages $missing) || say "going on without: tests that need $missing are skipped"
+    fi
+    if command -v npm >/dev/null; then
+        npm ci --prefix web --silent --no-progress || say "going on without the libraries of web/: its build is not tested"
+    fi
+}
+
+with_page=
+if [ "${1:-}" = --page ]; then
+    with_page=yes
+    shift
+fi
+
 python=$(find_python || true)
 if [ -z "$python" ] && [ -n "${PYTHON:-}" ]; then
     fail "PYTHON=$PYTHON is not a Python from 3.10 to 3.13."
@@ -79,4 +109,8 @@ if [ "$#" -gt 0 ]; then
     started=$SECONDS
     "$VENV/bin/python" -m pip install -qq --disable-pip-version-check --constraint constraints.txt "$@"
     say "installed in $((SECONDS - started)) s"
+fi
+
+if [ -n "$with_page" ]; then
+    prepare_page
 fi

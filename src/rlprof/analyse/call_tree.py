@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,10 +15,12 @@ from rlprof.analyse.stacks import callers, name_of
 from rlprof.analyse.tree import is_root
 from rlprof.model.own_files import is_ours
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.recording import Frame, Process, Recording, SampleTable, Thread
+from rlprof.model.recording import Frame, IntColumn, Process, Recording, SampleTable, Thread
 
 #: Functions deeper than this below their span are left to the one that called them.
 DEEPEST: Final = 40
+#: Paths times frames that are counted in one table.
+MOST_CELLS: Final = 4_000_000
 #: Threads with less time than this in spans or samples are left out.
 SHORTEST_SECONDS: Final = 0.001
 
@@ -82,11 +84,21 @@ def _samples_by_path(samples: SampleTable) -> dict[int, list[tuple[int, int]]]:
     if not len(samples.path):
         return found
     most = int(samples.frame.max()) + 1
-    pairs, rows = np.unique(samples.path * most + samples.frame, return_inverse=True)
-    counts = np.bincount(rows, samples.count, len(pairs))
-    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        found.setdefault(pair // most, []).append((pair % most, int(count)))
+    for pair, count in _added_up(samples.path * most + samples.frame, samples.count):
+        found.setdefault(pair // most, []).append((pair % most, count))
     return found
+
+
+def _added_up(keys: IntColumn, counts: IntColumn) -> Iterator[tuple[int, int]]:
+    """The sum of the counts of each key. An hour has many rows and few keys, which need no sorting."""
+    least, largest = int(keys.min()), int(keys.max())
+    if least >= 0 and largest < MOST_CELLS:
+        sums = np.bincount(keys, counts)
+        known = np.flatnonzero(sums)
+        yield from zip(known.tolist(), map(int, sums[known].tolist()), strict=True)
+        return
+    known, rows = np.unique(keys, return_inverse=True)
+    yield from zip(known.tolist(), map(int, np.bincount(rows, counts, len(known)).tolist()), strict=True)
 
 
 @dataclass(slots=True)
