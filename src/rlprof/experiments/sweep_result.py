@@ -110,11 +110,15 @@ def best_setting(journal: ArmsJournal, rates: Mapping[str, Centre]) -> str | Non
     return max(sound, key=lambda name: rates[name].mean, default=None)
 
 
+def level_among(settings: int) -> float:
+    """What a comparison with the best of so many is held to. As the same runs chose the best, all pairs share."""
+    return ALPHA / max(settings * (settings - 1) // 2, 1)
+
+
 def _against(journal: ArmsJournal, best: str, measured: _Measured) -> dict[str, Verdict]:
-    """Every other setting against the best. As the best is chosen by the same runs, all pairs share the budget."""
+    """Every other setting against the best."""
     others = [name for name in measured.rates if name != best]
-    count = len(others) + 1
-    level = ALPHA / max(count * (count - 1) // 2, 1)
+    level = level_among(len(others) + 1)
     found: dict[str, Verdict] = {}
     for name in others:
         try:
