@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from dataclasses import dataclass, replace
@@ -104,6 +105,8 @@ def _begun(asked: _Asked) -> ArmsJournal:
     if not asked.command:
         raise BadOption("which program? For example: rlprof sweep -p envs=1,8,32 -- train.py --envs {envs}")
     arms = arms_of(grid, checked_words(asked.command, "the command"))
+    if asked.on == "here":
+        _check_processors({number for arm, _ in arms.values() for number in arm.affinity})
     conduct = Conduct(
         runs=asked.runs or 3,
         seed=asked.seed if asked.seed is not None else seed_by_chance(),
@@ -119,6 +122,17 @@ def _begun(asked: _Asked) -> ArmsJournal:
     }
     plan = ArmsPlan(KIND, tuple(arm for arm, _ in arms.values()), conduct, noted)
     return begun(ArmsJournal(free_directory(asked.out, KIND), plan))
+
+
+def _check_processors(wanted: set[int]) -> None:
+    if not wanted:
+        return
+    if not hasattr(os, "sched_getaffinity"):
+        raise BadOption("-p affinity needs Linux, which alone lets a program choose its processors this way")
+    missing = wanted - os.sched_getaffinity(0)
+    if missing:
+        there = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+        raise BadOption(f"-p affinity names processor {min(missing)}, but there are only {there}")
 
 
 def _resumed(asked: _Asked) -> ArmsJournal:
