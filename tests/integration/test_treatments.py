@@ -81,7 +81,8 @@ TRAINING = """
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    import hashlib
+    import cloudpickle, hashlib
+    cloudpickle.loads(cloudpickle.dumps(agent))  # as to a worker
     learned = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in agent.parameters()))
     print(json.dumps({
         "drawn": drawn,
