@@ -61,18 +61,24 @@ class Coefficients:
 
     def knee(self, low: float, high: float) -> float | None:
         """The smallest N in a range at which doubling it hardly pays; None where it pays throughout."""
-        if not self._pays(low):
-            return low
-        if self._pays(high):
-            return None
-        below, above = low, high  # what doubling brings only falls as N grows
-        for _ in range(40):
-            middle = (below + above) / 2
-            below, above = (middle, above) if self._pays(middle) else (below, middle)
-        return above
+        at = float(_knees(np.array([[1.0, self.serial, self.coherency]]))[0])
+        return None if at > high else max(at, low)
 
-    def _pays(self, n: float) -> bool:
-        return self.rate(2 * n) > KNEE_GAIN * self.rate(n)
+
+def _knees(rows: FloatColumn) -> FloatColumn:
+    """Where doubling brings no more than `KNEE_GAIN`, for each row of coefficients; infinity where it always does.
+
+    X(2N) = gX(N) is a quadratic equation in N. What doubling brings only falls as N grows, so it has one answer.
+    """
+    serial, coherency = rows[:, 1] / rows[:, 0], rows[:, 2] / rows[:, 0]
+    g = KNEE_GAIN
+    a, b = (4 * g - 2) * coherency, 2 * (g - 1) * (serial - coherency)
+    c = (2 - g) * (1 - serial)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The usual formula would subtract nearly equal numbers where coherency is small.
+        below = b + np.sqrt(np.maximum(b**2 + 4 * a * c, 0.0))
+        found = np.where(below > 0, 2 * c / below, np.inf)
+    return np.asarray(np.where(c <= 0, 0.0, found), dtype=np.float64)
 
 
 def fit_law(points: Sequence[Point], seed: int = 0) -> Law:
@@ -162,45 +168,36 @@ def _spread(points: Sequence[Point], residuals: FloatColumn) -> _Spread:
     return max(of_law, of_runs, key=lambda spread: spread.error)
 
 
-def _might_have_been(
-    solver: _Solver, times: FloatColumn, spread: _Spread, source: np.random.Generator
-) -> list[Coefficients]:
-    """Laws of curves as they might have been measured, if the fitted one is the truth."""
+def _might_have_been(solver: _Solver, times: FloatColumn, spread: _Spread, source: np.random.Generator) -> FloatColumn:
+    """Coefficients of curves as they might have been measured, if the fitted one is the truth."""
     # The spread itself is an estimate: drawing it, too, makes the intervals as wide as few points deserve.
     errors = spread.error * np.sqrt(spread.df / source.chisquare(spread.df, _REPLICATES))
     noise = source.normal(0.0, 1.0, (_REPLICATES, len(times))) * np.minimum(errors, 1.0)[:, None]
     rows = solver.solve(times[None, :] * np.exp(noise))
-    return [_coefficients(row) for row in rows if row[0] > 0]
+    return np.asarray(rows[rows[:, 0] > 0], dtype=np.float64)
 
 
 def _law(
-    found: Coefficients,
-    sampled: Sequence[Coefficients],
-    measured: tuple[float, float],
-    misfit: float,
-    explained: float | None,
+    found: Coefficients, sampled: FloatColumn, measured: tuple[float, float], misfit: float, explained: float | None
 ) -> Law:
     low, high = measured
-    drawn = np.geomspace(low, high, _DRAWN)
-    peak = found.peak()
-    knee = found.knee(low, high)
-    knees = [high if at is None else at for at in (c.knee(low, high) for c in sampled)]
+    peak, knee = found.peak(), found.knee(low, high)
     return Law(
-        rate_of_one=_estimate(found.rate_of_one, [c.rate_of_one for c in sampled]),
-        serial=_estimate(found.serial, [c.serial for c in sampled]),
-        coherency=_estimate(found.coherency, [c.coherency for c in sampled]),
-        knee=_estimate(knee, knees) if knee is not None else None,
+        rate_of_one=_estimate(found.rate_of_one, 1 / sampled[:, 0]),
+        serial=_estimate(found.serial, sampled[:, 1] / sampled[:, 0]),
+        coherency=_estimate(found.coherency, sampled[:, 2] / sampled[:, 0]),
+        knee=_estimate(knee, np.clip(_knees(sampled), low, high)) if knee is not None else None,
         peak=peak if peak is not None and low <= peak <= high else None,
         ceiling=found.rate_of_one / found.serial if found.coherency <= 0 < found.serial else None,
         misfit=misfit,
         r_squared=explained,
-        curve=tuple(CurvePoint(float(n), found.rate(float(n))) for n in drawn),
+        curve=tuple(CurvePoint(float(n), found.rate(float(n))) for n in np.geomspace(low, high, _DRAWN)),
         cannot_tell=None,
     )
 
 
-def _estimate(value: float, sampled: Sequence[float]) -> Estimate:
+def _estimate(value: float, sampled: FloatColumn) -> Estimate:
     tail = (1 - _LEVEL) / 2
-    low, high = (float(v) for v in np.quantile(np.asarray(sampled), [tail, 1 - tail])) if sampled else (value, value)
+    low, high = np.quantile(sampled, [tail, 1 - tail]) if len(sampled) else (value, value)
     # Bounds at zero push what might have been to one side; the estimate itself is always possible.
-    return Estimate(value, min(low, value), max(high, value))
+    return Estimate(value, min(float(low), value), max(float(high), value))

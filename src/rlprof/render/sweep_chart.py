@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -45,7 +46,9 @@ def draw_sweep(found: Sweep, file: Path) -> None:
     axes.set_ylabel(RATE_UNITS[found.per])
     axes.set_title(_text(found.recommendation, 90), fontsize="medium")
     try:
-        figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # drawn as a box, which is good enough
+            figure.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
     except OSError as error:
         raise BadOption(f"cannot write {file}: {error.strerror or error}") from None
 
