@@ -62,6 +62,18 @@ TRACE = """{"traceEvents": [
     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.0, "dur": 12.25}
 ]}"""
 
+#: A plan of the kind that `rlprof investigate` is shown on; with the budget of the pages it runs once.
+PLAN = """
+baseline.command = "train.py"
+[[hypothesis]]
+name = "16 environments"
+expect = 1.5
+confidence = 0.5
+effort = 1
+changes_learning = true
+change.arguments = "--envs 16"
+"""
+
 TURBO = """
 import time
 from rlprof import alternate, count, iteration
@@ -97,6 +109,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     (folder / "train.py").write_text(TRAIN)
     (folder / "trace.json").write_text(TRACE, encoding="utf-8")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    snake = (ROOT / "docs" / "experiments" / "snake.toml").read_text(encoding="utf-8")
+    (folder / "snake.toml").write_text(snake.replace("--episodes 100", SHORT["snake"]), encoding="utf-8")
     run(folder, "rlprof run --quiet --out run.rlprof train.py")
     for side in ("before", "after"):
         (folder / side).mkdir()
@@ -117,6 +132,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     demo = re.match(r"(?:rlprof demo |python -m rlprof\.demos\.)(\w+)(?!.*--help)", line)
     line = line.replace("--table", "--table 2")
+    line = line.replace("snake.toml", "snake.toml --budget 1s") if line.startswith("rlprof investigate snake") else line
     short = COMPARED if demo and "--compare" in line else SHORT.get(demo[1], "") if demo else ""
     words = shlex.split(f"{line} {short}")
     assert words[0] in ("rlprof", "python"), f"no test knows how to run {line!r}"
