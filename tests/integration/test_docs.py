@@ -63,6 +63,18 @@ TRACE = """{"traceEvents": [
     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20.0, "dur": 12.25}
 ]}"""
 
+#: A plan of the kind that `rlprof investigate` is shown on; with the budget of the pages it runs once.
+PLAN = """
+baseline.command = "train.py"
+[[hypothesis]]
+name = "16 environments"
+expect = 1.5
+confidence = 0.5
+effort = 1
+changes_learning = true
+change.arguments = "--envs 16"
+"""
+
 TURBO = """
 import time
 from rlprof import alternate, count, iteration
@@ -98,6 +110,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("docs")
     (folder / "train.py").write_text(TRAIN)
     (folder / "trace.json").write_text(TRACE, encoding="utf-8")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    snake = (ROOT / "docs" / "experiments" / "snake.toml").read_text(encoding="utf-8")
+    (folder / "snake.toml").write_text(snake.replace("--episodes 100", SHORT["snake"]), encoding="utf-8")
     run(folder, "rlprof run --quiet --out run.rlprof train.py")
     for side in ("before", "after"):
         (folder / side).mkdir()
@@ -121,6 +136,7 @@ def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     if swept := re.match(r"rlprof sweep .* -m rlprof\.demos\.(\w+)", line):  # one setting of it, once
         demo = swept
         line = re.sub(r"(-p \S+?=[^,\s]+),\S+", r"\1", line).replace("sweep", "sweep --runs 1 --warm-up-runs 0", 1)
+    line = line.replace("snake.toml", "snake.toml --budget 1s") if line.startswith("rlprof investigate snake") else line
     short = COMPARED if demo and "--compare" in line else SHORT.get(demo[1], "") if demo else ""
     words = shlex.split(f"{line} {short}")
     assert words[0] in ("rlprof", "python"), f"no test knows how to run {line!r}"

@@ -38,6 +38,7 @@ class TimeLeft:
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._end = math.inf if seconds is None else clock() + seconds
+        self.is_limited = seconds is not None
         self.is_spent = False
 
     def allows(self, seconds: float) -> bool:
@@ -66,6 +67,7 @@ class Conductor:
         self._audience = audience
         self._time_left = time_left
         self._typical = 0.0  # seconds of a run of the program as it is
+        self._reserve = 0.0  # seconds that are kept for what comes later
         self._limit = case.plan.settings.timeout
 
     def run(self, teams: Callable[[], list[Team]]) -> None:
@@ -73,8 +75,10 @@ class Conductor:
         self._look()
         tests = self._case.tested()
         for at, hypothesis in enumerate(tests):
+            self._reserve = self._time_together(teams) if self._time_left.is_limited else 0.0
             may = hypothesis.changes_learning or hypothesis.is_diagnosis
             self._test(Test(self._case.stage(hypothesis), may, len(tests), len(tests) - at - 1))
+        self._reserve = 0.0
         together = teams()
         for at, team in enumerate(together):
             self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(together) - at - 1))
@@ -102,7 +106,7 @@ class Conductor:
     def _test(self, test: Test) -> None:
         runs, stage = self._case.plan.settings.runs, test.stage
         journal = stage.opened()
-        if journal is None and not self._time_left.allows(2 * min(FEWEST_PAIRS, runs) * self._typical):
+        if journal is None and not self._time_left.allows(self._shortest_test() + self._reserve):
             return
         journal = stage.begun(self._conduct(runs))
         if is_done(journal):
@@ -117,7 +121,16 @@ class Conductor:
 
     def _has_enough(self, journal: ArmsJournal) -> bool:
         took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]
-        return not self._time_left.allows(self._typical + (fmean(took) if took else self._typical))
+        return not self._time_left.allows(self._typical + (fmean(took) if took else self._typical) + self._reserve)
+
+    def _shortest_test(self) -> float:
+        """Seconds of a test with as many pairs as a verdict takes, if the change brings nothing."""
+        return 2 * min(FEWEST_PAIRS, self._case.plan.settings.runs) * self._typical
+
+    def _time_together(self, teams: Callable[[], list[Team]]) -> float:
+        """What helps together is worth more than one hypothesis more: time is kept for it once there are two."""
+        missing = [team for team in teams() if not self._case.team_stage(team).exists()]
+        return self._shortest_test() if missing else 0.0
 
 
 def _why_baseline_fails(directory: Path, trial: Trial) -> str:

@@ -13,7 +13,7 @@ PLAN_SCHEMA: Final = 1
 RUNS: Final = 8
 WARM_UP_RUNS: Final = 1
 #: Treatments that only show what something costs.
-FOR_DIAGNOSIS: Final = ("skip", "mute-logging")
+FOR_DIAGNOSIS: Final = ("skip", "mute-logging", "fingerprint")
 
 
 class BadPlan(RlprofError):

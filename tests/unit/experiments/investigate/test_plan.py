@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,11 @@ def test_the_plan_of_the_docs_is_one() -> None:
     plan = read_plan(ROOT / "docs" / "experiments" / "snake.toml")
     assert len(plan.hypotheses) >= 6
     assert all(not hypothesis.change.is_empty for hypothesis in plan.hypotheses)
+
+
+def test_the_plan_that_the_manual_shows_is_one() -> None:
+    page = (ROOT / "docs" / "commands" / "investigate.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    plan = parse_plan(shown, "investigate.md")
+    assert plan.settings.arguments_combined == ("--steps", "100000")
+    assert dict(plan.hypotheses[0].change.environment) == {"OMP_NUM_THREADS": "1"}
