@@ -53,8 +53,15 @@ class LiveScreen(Companion):
 
     def see(self, look: Look) -> None:
         with self._lock:
-            if os.tcgetpgrp(self._terminal) == os.getpgrp():  # in the background the terminal is somebody else's
+            if self._is_ours():
                 self._draw(look)
+
+    def _is_ours(self) -> bool:
+        """In the background the terminal is somebody else's."""
+        try:
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        except OSError:  # it controls no jobs
+            return True
 
     def _draw(self, look: Look) -> None:
         width, height = os.get_terminal_size(self._terminal)
