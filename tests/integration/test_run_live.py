@@ -72,6 +72,35 @@ def ended_with_every_line(screen: Screen, folder: Path) -> int:
     return int(done[1])
 
 
+BARS = """
+    import pathlib, time
+    from rich.progress import Progress
+    from rlprof import count, profile
+
+    with Progress() as bars:
+        tasks = [bars.add_task(name, total=100) for name in ("collect", "learn")]
+        while not pathlib.Path("enough").exists():
+            with profile("env.step"):
+                time.sleep(0.02)
+            count("env_steps", 8)
+            for task in tasks:
+                bars.update(task, completed=50)
+        for task in tasks:
+            bars.update(task, completed=100)
+    print("done")
+"""
+
+
+def test_a_progress_bar_of_several_lines_keeps_its_place(tmp_path: Path) -> None:
+    screen = live(tmp_path, BARS)
+    screen.read_until(lambda: dashboard_is_there(screen), "a dashboard")
+    (tmp_path / "enough").touch()
+    assert screen.end() == 0
+    rows = [row for row in screen.everything() if row][:3]
+    assert [row.split()[0] for row in rows] == ["collect", "learn", "done"]
+    assert all("100%" in row for row in rows[:2])
+
+
 READS = """
     import sys, time
     from rlprof import count, profile

@@ -45,28 +45,39 @@ class LiveScreen(Companion):
     def __init__(self, terminal: int, console: Console) -> None:
         self._terminal = terminal
         self._plain = console.options.ascii_only
-        self._size: tuple[int, int] | None = None  # of the terminal, when its rows were last shared out
+        self._size: os.terminal_size | None = None  # of the terminal, when its rows were last shared out
+        self._rows = 0  # that were taken
         self._lock = threading.RLock()
         self._before = signal.getsignal(signal.SIGTSTP)
         if self._before == signal.SIG_DFL:  # in the program itself it is the default again
             signal.signal(signal.SIGTSTP, self._stop)
 
     def see(self, look: Look) -> None:
-        with self._lock:
-            if os.tcgetpgrp(self._terminal) == os.getpgrp():  # in the background the terminal is somebody else's
-                self._draw(look)
-
-    def _draw(self, look: Look) -> None:
-        width, height = os.get_terminal_size(self._terminal)
-        if height < SMALLEST_TERMINAL:
+        size = os.get_terminal_size(self._terminal)
+        if size.lines < SMALLEST_TERMINAL:
             self._give_back()
             return
-        rows = min(height // 2, MOST_ROWS)
-        lines = self._lines(look, width, rows)
-        begin = "" if self._size == (width, height) else self._make_room(rows)
-        self._size = (width, height)
-        top = height - rows
-        drawn = "".join(f"\x1b[{top + number};1H\x1b[2K{line}" for number, line in enumerate(lines, start=1))
+        lines = self._lines(look, size.columns, min(size.lines // 2, MOST_ROWS))
+        with self._lock:
+            if self._is_ours():
+                self._draw(lines, size)
+
+    def _is_ours(self) -> bool:
+        """In the background the terminal is somebody else's."""
+        try:
+            return os.tcgetpgrp(self._terminal) == os.getpgrp()
+        except OSError:  # it controls no jobs
+            return True
+
+    def _draw(self, lines: list[str], size: os.terminal_size) -> None:
+        if self._size != size:
+            self._size, self._rows = size, 0
+        rows = max(len(lines), self._rows)  # what was taken is kept: rows that come and go would be restless
+        begin = _make_room(rows - self._rows)
+        self._rows = rows
+        top = size.lines - rows
+        padded = lines + [""] * (rows - len(lines))
+        drawn = "".join(f"\x1b[{top + number};1H\x1b[2K{line}" for number, line in enumerate(padded, start=1))
         self._write(f"{begin}{_SAVE}\x1b[1;{top}r{drawn}\x1b[0m{_RESTORE}")
 
     def see_last(self, look: Look) -> None:
@@ -92,19 +103,14 @@ class LiveScreen(Companion):
             small_dashboard(look.report, look.course, width - 1, rows, plain=self._plain),
             highlight=False, overflow="crop", no_wrap=True,
         )  # fmt: skip
-        drawn = buffer.getvalue().splitlines()[:rows]
-        return drawn + [""] * (rows - len(drawn))
-
-    def _make_room(self, rows: int) -> str:
-        """Move what is on the lowest rows up, the cursor with it, in whichever column it is."""
-        return _DOWN * rows + f"\x1b[{rows}A"
+        return buffer.getvalue().splitlines()[:rows]
 
     def _give_back(self) -> None:
         """The whole terminal scrolls again, and the rows that were ours are empty."""
         with self._lock:
             if self._size is None:
                 return
-            top = self._size[1] - min(self._size[1] // 2, MOST_ROWS)
+            top = self._size.lines - self._rows
             self._size = None
             self._write(f"{_SAVE}\x1b[r\x1b[{top + 1};1H\x1b[J{_RESTORE}")
 
@@ -112,3 +118,8 @@ class LiveScreen(Companion):
         # A single write is not interrupted by those of other processes; what cannot be written now is drawn again.
         with contextlib.suppress(OSError):
             os.write(self._terminal, text.encode("utf-8", "replace"))
+
+
+def _make_room(rows: int) -> str:
+    """Move what is on the lowest rows up, the cursor with it, in whichever column it is."""
+    return _DOWN * rows + f"\x1b[{rows}A" if rows else ""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, Final, NamedTuple
 
 from rlprof.model.errors import BadOption
@@ -59,6 +60,11 @@ class LoopbackServer(ThreadingHTTPServer):
         self.pages = pages
         self.token = token
         self._thread: threading.Thread | None = None
+
+    def server_bind(self) -> None:
+        """As the base does it, without asking a name server what this machine is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = ADDRESS, self.server_address[1]
 
     @property
     def address(self) -> str:
