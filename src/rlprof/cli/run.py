@@ -15,7 +15,7 @@ import click
 from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
-from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
+from rlprof.cli.window_files import fold_in, refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
@@ -27,7 +27,6 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, named, parts_of
 from rlprof.recording.runfile import Run, write_run
-from rlprof.recording.traces import fold_traces
 
 
 class _RunCommand(click.Command):
@@ -208,9 +207,7 @@ def _join(target: Path, record: Run) -> Path | None:
     parts = parts_of(target)
     try:
         write_run(parts, record)
-        merged = merge(target)
-        fold_traces(merged)
-        return merged
+        return fold_in(merge(target))
     except EmptyRecording:
         _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
         _remove_empty(target)
