@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from rlprof.analyse.alternated import alternated
@@ -10,6 +11,7 @@ from rlprof.analyse.bottlenecks import SEPARATOR
 from rlprof.analyse.ledger import GAP_TOLERANCE, NS_PER_SECOND, Account, cost_of, gap_share, ledger_of
 from rlprof.analyse.own_code import spans_not_found
 from rlprof.analyse.thinned import relative_error
+from rlprof.analyse.torch_operators import windows_of
 from rlprof.analyse.treatments import treatments_not_applied
 from rlprof.analyse.tree import is_root, names_of, sum_beneath
 from rlprof.model.losses import LOSSES
@@ -195,6 +197,26 @@ def _alternated(recording: Recording, accounts: Sequence[Account]) -> Iterator[R
         )
 
 
+def _windows(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
+    for tool, found in groupby(sorted(windows_of(recording), key=lambda each: each.tool), key=lambda each: each.tool):
+        windows = list(found)
+        number = format_count(sum(window.iterations for window in windows))
+        spent = format_duration(sum(window.seconds for window in windows))
+        if all(window.apart for window in windows):
+            yield ReportWarning(
+                f"{NOTE}windows",
+                f"{number} iterations ran under {tool} and took {spent} with it: they are in no figure of time or "
+                "speed; memory that it took may stay until the end",
+                "none needed; for figures of memory, record without it",
+            )
+        else:
+            yield ReportWarning(
+                "windows",
+                f"{number} iterations ran under {tool} and could not be kept apart: {spent} are in all figures",
+                "look for why the recording could not be written meanwhile, and record again",
+            )
+
+
 def _spans_not_found(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:
     yield from spans_not_found(recording)
 
@@ -235,6 +257,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _spans_not_found,
     _not_treated,
     _thinned,
+    _windows,
     _alternated,
     _unfinished_processes,
     _clock_jump,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rlprof.cli.window_files import fold_in
 from rlprof.model.errors import OutputExists
 from rlprof.recording import open_recording
 from rlprof.recording.merge import merge as merge_parts
@@ -32,4 +33,4 @@ def merge(parts: str) -> None:
     target = target_of(directory)
     if target.exists():
         raise OutputExists(f"{target} exists already: move it away first")
-    click.echo(f"Merged into {merge_parts(Path(target))}")
+    click.echo(f"Merged into {fold_in(merge_parts(Path(target)))}")

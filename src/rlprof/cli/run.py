@@ -18,7 +18,7 @@ import click
 from rlprof.cli.project import find_settings, read_expectations
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
-from rlprof.cli.window_files import refuse_what_is_there, say_what_windows_left
+from rlprof.cli.window_files import fold_in, refuse_what_is_there, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.expectations import Expectation
 from rlprof.model.recording import Recording, Status
@@ -32,7 +32,6 @@ from rlprof.recording.discard import discard
 from rlprof.recording.merge import merge
 from rlprof.recording.place import RUNS_DIRECTORY, claim, default_target, named, parts_of
 from rlprof.recording.runfile import Run, write_run
-from rlprof.recording.traces import fold_traces
 
 if TYPE_CHECKING:  # these bring the whole of analysis along, which a plain run needs at its end only
     from rlprof.cli.companions import Companion
@@ -302,9 +301,7 @@ def _join(target: Path, record: Run) -> Path | None:
     parts = parts_of(target)
     try:
         write_run(parts, record)
-        merged = merge(target)
-        fold_traces(merged)
-        return merged
+        return fold_in(merge(target))
     except EmptyRecording:
         _say("the program ended before anything was recorded; nothing is lost, there is just nothing to show")
         _remove_empty(target)

@@ -13,6 +13,7 @@ from rlprof.model.clean import clean_text
 from rlprof.model.errors import OutputExists, RlprofError
 from rlprof.recording import open_recording
 from rlprof.recording.place import detailed_of, profile_of, trace_of
+from rlprof.recording.traces import fold_traces
 
 #: Warnings of windows. A report lists them; without one they are said here.
 CODES = ("torch-trace", "detailed")
@@ -23,6 +24,15 @@ def refuse_what_is_there(target: Path) -> None:
     for file in (trace_of(target, 0), profile_of(target), detailed_of(target)):
         if file.exists():
             raise OutputExists(f"{file} exists already: choose another --out, or allow it with --overwrite")
+
+
+def fold_in(recorded: Path) -> Path:
+    """Traces that lie beside a recording become part of it; without them it is a recording all the same."""
+    try:
+        fold_traces(recorded)
+    except (RlprofError, sqlite3.Error, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        _say(f"the torch trace is not in the report: {error!r}")
+    return recorded
 
 
 def say_what_windows_left(target: Path, *, detailed: bool, with_warnings: bool) -> None:

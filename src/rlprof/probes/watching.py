@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -31,7 +32,16 @@ def arm_windows(session: Session) -> None:
     listen(windows)
     _follow_marks()
     _make_way(windows, trace, by_function)
-    atexit.register(windows.end)  # runs before the session's own, which was registered earlier
+    parent = os.getpid()
+    # Runs before the session's own, which was registered earlier; a forked child may run it, too.
+    atexit.register(lambda: windows.end() if os.getpid() == parent else None)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _leave_to_parent(windows))
+
+
+def _leave_to_parent(windows: Windows) -> None:
+    listen(None)
+    windows.leave_to_parent()
 
 
 def _follow_marks() -> None:

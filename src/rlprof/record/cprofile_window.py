@@ -60,9 +60,7 @@ class CProfileWindow:
     def close(self) -> dict[str, Any]:
         profile, self._profile = self._profile, None
         self._ended = True
-        # Before Python 3.12 there is one profiler per thread, and another one may be in our place by now.
-        if self._by_phase or hasattr(sys, "monitoring") or sys.getprofile() is profile:
-            profile.disable()
+        self._stop(profile)
         phases = profile.phases if self._by_phase else [None]
         files = [profile_of(self._target, phase) for phase in phases]
         for phase, file in zip(phases, files, strict=True):
@@ -72,6 +70,17 @@ class CProfileWindow:
                 profile.dump(phase, file)
             os.chmod(file, 0o600)
         return {"files": [file.name for file in files]}
+
+    def _stop(self, profile: Any) -> None:
+        # Before Python 3.12 there is one profiler per thread, and another one may be in our place by now.
+        if self._by_phase or hasattr(sys, "monitoring") or sys.getprofile() is profile:
+            profile.disable()
+
+    def abandon(self) -> None:
+        profile, self._profile = self._profile, None
+        self._ended = True
+        if profile is not None:
+            self._stop(profile)
 
     def missed(self) -> tuple[str, str] | None:
         if self._ended:

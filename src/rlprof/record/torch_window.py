@@ -88,6 +88,9 @@ class TorchWindow:
         self._through = self._cycle + 1 == self._wanted.schedule.repeat
         return {"files": self._files, "marks": self._marks, "warmup": self._wanted.schedule.warmup}
 
+    def abandon(self) -> None:
+        return None  # torch's profiler does not follow into a forked child
+
     def missed(self) -> tuple[str, str] | None:
         if self._saved:
             return None

@@ -51,6 +51,10 @@ class Tool(Protocol):
         """Stop looking, and say for the recording what there is to say."""
         ...
 
+    def abandon(self) -> None:
+        """Look no longer, and leave nothing."""
+        ...
+
     def missed(self) -> tuple[str, str] | None:
         """At the end of the program: why there is nothing to show, and what to do about it."""
         ...
@@ -72,6 +76,21 @@ class Windows:
     # --- told by record.turns -----------------------------------------------------------------------------------------
 
     def ending(self) -> None:
+        self._guarded(self._close_in_time)
+
+    def begun(self) -> None:
+        self._guarded(self._open_in_time)
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        """A fault of ours costs the windows, not the program."""
+        try:
+            action()
+        except Exception as error:
+            self._tools.clear()
+            self._open = None
+            complain("windows", f"windows failed and were given up: {error!r}; training goes on")
+
+    def _close_in_time(self) -> None:
         tool = self._open
         if tool is None:
             return
@@ -80,7 +99,7 @@ class Windows:
         if self._carefully(tool, lambda: tool.closes(self._turn + 1 - turn, seconds)):
             self._close(self._turn + 1 - turn)
 
-    def begun(self) -> None:
+    def _open_in_time(self) -> None:
         self._turn += 1
         tool = self._open
         if tool is not None:
@@ -109,8 +128,7 @@ class Windows:
         tool, self._open = self._open, None
         assert tool is not None
         said = self._carefully(tool, tool.close)
-        if isinstance(said, dict):
-            self._keep(tool, turns, said)
+        self._keep(tool, turns, said or {"files": []})
 
     def _keep(self, tool: Tool, turns: int, said: dict[str, Any]) -> None:
         self._session.flush()
@@ -124,6 +142,13 @@ class Windows:
             return
         self._drop(tool)
         self._session.warn(tool.code, why, "leave out rlprof's option, or the program's own profiler")
+
+    def leave_to_parent(self) -> None:
+        """In a forked child: windows are the parent's, and the child is not slowed by what looks on there."""
+        tool, self._open = self._open, None
+        self._tools.clear()
+        if tool is not None:
+            tool.abandon()
 
     def _drop(self, tool: Tool) -> None:
         """Without a file of it. What passed in its window is kept apart all the same."""
@@ -152,6 +177,9 @@ class Windows:
 
     def end(self) -> None:
         """The program is over: what is open is closed, and a tool that has nothing to show says why."""
+        self._guarded(self._end)
+
+    def _end(self) -> None:
         tools = tuple(self._tools)
         if self._open is not None:
             self._close(self._turn + 1 - self._opened[0])

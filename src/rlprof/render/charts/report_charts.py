@@ -48,8 +48,9 @@ def _shares(report: Report, axes: Any) -> None:
     name_rows(axes, [label(bar.name) for bar in bars])
     axes.set_xlim(0, 1.42 * 100 * max((bar.share for bar in bars), default=1.0))
     axes.set_xlabel(f"% of the wall clock ({format_duration(report.ledger.wall_seconds)})")
-    groups = dict.fromkeys(bar.group for bar in bars)
-    head(axes, "Where the time goes", patches([(group, FILLS[group]) for group in groups]))
+    groups = {bar.group for bar in bars}
+    shown = [(group, fill) for group, fill in FILLS.items() if group in groups]
+    head(axes, "Where the time goes", patches(shown))
 
 
 def _bottlenecks(report: Report, axes: Any) -> None:
@@ -65,7 +66,7 @@ def _bottlenecks(report: Report, axes: Any) -> None:
 
 
 def _speed(report: Report, curve: Curve, axes: Any) -> None:
-    axes.plot(curve.t, curve.value, color=LIGHT, linewidth=0.8, label="windows")
+    axes.plot(curve.t, curve.value, color=LIGHT, linewidth=0.8, label="measured")
     steady = report.throughput.sps_steady
     if steady is not None:
         said = f"steady {format_rate(steady)}"

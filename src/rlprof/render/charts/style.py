@@ -6,7 +6,7 @@ import contextlib
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from rlprof.analyse.bottlenecks import SEPARATOR
@@ -119,7 +119,7 @@ def head(axes: Any, name: str, handles: Sequence[Any] = (), columns: int = 3) ->
         )  # fmt: skip
 
 
-def patches(entries: Sequence[tuple[str, tuple[str, str]]]) -> list[Any]:
+def patches(entries: Iterable[tuple[str, tuple[str, str]]]) -> list[Any]:
     """What a legend shows of fills."""
     from matplotlib.patches import Patch
 
