@@ -19,7 +19,7 @@ from rlprof.model.report import Report
 #: Slower than this share of the lower end is worth a look: machines differ, but not by that much.
 FLAGGED_BELOW: Final = 0.5
 #: Fewer env steps than this make no rate that could be held against anything.
-FEWEST_STEPS: Final = 100
+FEWEST_STEPS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)

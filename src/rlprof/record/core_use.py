@@ -6,6 +6,7 @@ Noted at the start and again now and then: the difference is the run's. Nothing 
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,8 @@ from rlprof.record.core_wait import core_wait_ns, main_run_ns
 _TASKS: Final = Path("/proc/self/task")
 #: More threads than this are not looked at one by one: each is a file to read.
 MOST_THREADS: Final = 128
+#: Threads of rlprof's own: in a worker that does little they would be a good part of what runs.
+_OWN_NAMES: Final = "rlprof-"
 #: A thread that ran for at least this part of what the busiest one ran takes part in the work.
 AT_WORK: Final = 0.1
 #: Columns of /proc/stat in which a core does something for somebody: user, nice, system, irq, softirq, steal.
@@ -48,10 +51,11 @@ def _attempt(ask: Any) -> Any:
 
 
 def _runs_of_threads() -> list[int]:
-    """How long each living thread of the process was on a core, as the kernel counts it."""
+    """How long each living thread of the program was on a core, as the kernel counts it."""
     runs = []
+    ours = {str(thread.native_id) for thread in threading.enumerate() if thread.name.startswith(_OWN_NAMES)}
     try:
-        for task in sorted(os.listdir(_TASKS))[:MOST_THREADS]:
+        for task in [task for task in sorted(os.listdir(_TASKS)) if task not in ours][:MOST_THREADS]:
             ran = _attempt(lambda task=task: int((_TASKS / task / "schedstat").read_bytes().split()[0]))
             if ran is not None:
                 runs.append(ran)

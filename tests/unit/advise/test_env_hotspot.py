@@ -91,3 +91,30 @@ def test_one_line_that_takes_half_for_no_known_reason_is_only_information() -> N
     assert finding is not None
     assert finding.severity == "info"
     assert finding.where[0].line == 60
+
+
+def vector_of(inner: int) -> RecordingBuilder:
+    """A vector's step that calls single steps so often each time, all of it in one loop of theirs."""
+    single = span("World", count=1000 * inner, self_seconds=80.0, phase="env.step")
+    builder = a_recording(seconds=100.0).spans(
+        span("env.step", single, count=1000, phase="env.step"), span("policy.forward", self_seconds=19.0)
+    )
+    builder.counter("env_steps", 1000 * inner)
+    for line, count in enumerate((60, 90, 50), 60):
+        builder.sample("World", count, MAIN, STEP, env(line, "World.search"))
+    return builder
+
+
+def test_a_whole_simulator_that_could_run_beside_others_of_its_kind_is_only_said() -> None:
+    together, alone = found(vector_of(4), RULE), found(vector_of(1), RULE)
+    assert together is not None
+    assert alone is not None
+    assert (together.severity, alone.severity) == ("info", "critical")
+
+
+def test_a_board_that_steps_all_games_in_one_call_cannot_be_divided() -> None:
+    builder = with_loop(stepping(), 60, 90, 50, rest=2)
+    builder.counts.clear()
+    finding = found(builder.counter("env_steps", 2_560_000 // 10), RULE)
+    assert finding is not None
+    assert finding.severity == "critical"

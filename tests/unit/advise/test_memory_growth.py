@@ -76,3 +76,31 @@ def test_memory_that_rests_is_left_in_peace(size: Callable[[float], float]) -> N
 
 def test_without_samples_nothing_is_said() -> None:
     assert [f for f in complete_report(Run(LOOP).build().build()).findings if f.rule == "memory-growth"] == []
+
+
+def of(run: Run, size: Callable[[float], float]) -> list[Finding]:
+    """Of a run of any length; `size` is by moment."""
+    builder = run.build()
+    last = run.startup + 0.5 * run.slices
+    builder.memory([(at, round(size(at) * MB), -1) for at in np.arange(0.0, last, 0.1).tolist()])
+    return [finding for finding in complete_report(builder.build()).findings if finding.rule == "memory-growth"]
+
+
+def test_a_leak_of_two_seconds_is_enough_where_it_does_not_rest() -> None:
+    quick = Run(LOOP, slices=6)
+    assert of(quick, lambda at: 300.0 + 30.0 * max(at - 2.0, 0.0))
+    assert of(quick, lambda at: 300.0 + 60.0 * (at > 3.2) + 60.0 * (at > 4.0)) == []
+    assert of(Run(LOOP, slices=3), lambda at: 300.0 + 30.0 * max(at - 2.0, 0.0)) == []
+
+
+def test_memory_that_rests_because_the_machine_does_is_still_a_leak() -> None:
+    """From 10 s to 16 s somebody else has the machine: a hundredth of the steps, and of what is kept."""
+
+    def busy(at: float) -> float:
+        return 100.0 if 10.0 <= at < 16.0 else 1.0
+
+    def kept(at: float) -> float:
+        worked = min(at, 10.0) + 0.01 * min(max(at - 10.0, 0.0), 6.0) + max(at - 16.0, 0.0)
+        return 300.0 + 10.0 * max(worked - 2.0, 0.0)
+
+    assert of(Run(LOOP, machine=busy), kept)

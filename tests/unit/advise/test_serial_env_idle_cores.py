@@ -107,3 +107,16 @@ def test_a_stack_without_a_step_names_no_line() -> None:
     builder.sample_rows.clear()
     (finding,) = findings(builder.sample("env.step", 50, MAIN, DRIVE))
     assert finding.where == ()
+
+
+@pytest.mark.parametrize(
+    ("run", "pays"),
+    [
+        pytest.param(a_run(calls=2500, cores=2), True, id="0.8 ms on two cores"),
+        pytest.param(a_run(calls=3200, cores=2), True, id="0.63 ms on two cores"),
+        pytest.param(a_run(calls=2500, cores=2, cpu_quota=1.3), False, id="0.8 ms where little can run at once"),
+        pytest.param(a_run(calls=3400, cores=8), False, id="0.59 ms on however many"),
+    ],
+)
+def test_steps_of_less_than_a_millisecond_pay_where_messages_leave_a_gain(run: RecordingBuilder, pays: bool) -> None:
+    assert bool(findings(run)) == pays

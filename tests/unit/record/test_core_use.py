@@ -44,6 +44,19 @@ def test_threads_that_stand_beside_the_work_are_not_at_work() -> None:
     assert found["threads_at_work"] <= found["threads"] - 3
 
 
+@LINUX
+def test_threads_of_ours_are_none_of_the_programs() -> None:
+    stop = threading.Event()
+    before = core_use()["threads"]
+    ours = threading.Thread(target=stop.wait, name="rlprof-writer")
+    ours.start()
+    try:
+        assert core_use()["threads"] <= before  # a thread that has ended may still be counted before
+    finally:
+        stop.set()
+        ours.join()
+
+
 def refuse(*_: Any, **__: Any) -> Any:
     raise OSError("refused")
 
