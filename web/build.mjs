@@ -18,6 +18,13 @@ function fingerprint() {
   return digest.digest("hex");
 }
 
+// The libraries in the bundle ask for their notices to go with every copy, and every report is one.
+const libraries = ["preact", "d3-shape", "d3-path"];
+const notices = libraries.map((name) => {
+  const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8");
+  return `${name}\n${text.trim()}`;
+});
+
 const common = { bundle: true, minify: true, charset: "ascii", legalComments: "none", absWorkingDir: here };
 await build({
   ...common,
@@ -27,6 +34,7 @@ await build({
   target: "es2020",
   jsx: "automatic",
   jsxImportSource: "preact",
+  banner: { js: `/*!\n${notices.join("\n\n").replaceAll("*/", "* /")}\n*/` },
   define: { "process.env.NODE_ENV": '"production"' },
 });
 await build({ ...common, entryPoints: ["src/style.css"], outfile: join(assets, "report.css") });

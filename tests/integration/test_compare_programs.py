@@ -231,7 +231,7 @@ ALTERNATES = """
 @pytest.fixture(scope="module")
 def alternating(folder: Path) -> Outcome:
     write_program(folder, ALTERNATES, "alternating.py")
-    return rlprof(folder, "run", "--quiet", "--out", "alternating.rlprof", "alternating.py")
+    return rlprof(folder, "run", "--quiet", "--no-html", "--out", "alternating.rlprof", "alternating.py")
 
 
 def test_batches_of_one_run_are_compared_by_phase(folder: Path, alternating: Outcome) -> None:

@@ -78,7 +78,7 @@ def test_a_module_finds_what_it_would_find_without_rlprof(tmp_path: Path) -> Non
     write_program(tmp_path, LOOKS_AROUND, "package/look.py")
     write_program(tmp_path, "", "package/__init__.py")
     bare = run([sys.executable, "-m", "package.look", *ARGUMENTS], tmp_path, stdin="in")
-    command = [*RLPROF, "run", "--quiet", "--out", "m.rlprof", "-m", "package.look", *ARGUMENTS]
+    command = [*RLPROF, "run", "--quiet", "--no-html", "--out", "m.rlprof", "-m", "package.look", *ARGUMENTS]
     recorded = run(command, tmp_path, stdin="in")
     assert recorded.out == bare.out
     assert recorded.code == bare.code == 7

@@ -32,7 +32,18 @@ RUN = """
 def started(folder: Path, seconds: float) -> tuple[subprocess.Popen[bytes], Path]:
     target = folder / "run.rlprof"
     script = write_program(folder, RUN)
-    command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--out", str(target), str(script), str(seconds)]
+    command = [
+        sys.executable,
+        "-m",
+        "rlprof",
+        "run",
+        "--quiet",
+        "--no-html",
+        "--out",
+        str(target),
+        str(script),
+        str(seconds),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and b"env.step" not in look(target, check=False):

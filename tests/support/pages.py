@@ -15,7 +15,7 @@ from support.examples import busy_recording, ppo_recording
 from support.vector_envs import vector_recording
 
 #: Fields that hold one of a few words of ours, never a text of the recorded program.
-VOCABULARY = {"severity", "status", "started", "verdict_word"}
+VOCABULARY = {"severity", "status", "started"}
 
 
 def a_finding(file: str, line: int = 2) -> Finding:

@@ -8,7 +8,7 @@ const FIRST = 60;
 
 export function OperationsSection({ operations }: { operations: Operations }) {
   const [words, setWords] = useState("");
-  const [order, setOrder] = useState<Order>({ column: operations.head.indexOf("self") - 0, rising: false });
+  const [order, setOrder] = useState<Order>({ column: operations.head.indexOf("self"), rising: false });
   const [all, setAll] = useState(false);
   const found = useMemo(() => {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -71,7 +71,7 @@ export function OperationsSection({ operations }: { operations: Operations }) {
           Show all {found.length}
         </button>
       ) : null}
-      {operations.left_out > 0 ? <p class="note">{operations.left_out} more are in the JSON report.</p> : null}
+      {operations.leftOut > 0 ? <p class="note">{operations.leftOut} more are in the JSON report.</p> : null}
     </Section>
   );
 }

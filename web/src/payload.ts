@@ -89,7 +89,7 @@ export interface Operations {
   head: string[];
   rows: OperationRow[];
   several: boolean;
-  left_out: number;
+  leftOut: number;
 }
 
 export interface CodeLine {
@@ -189,6 +189,7 @@ export interface Report {
   lanes: Lanes | null;
   vectorEnvs: VectorEnv[];
   memory: Memory | null;
+  device: EvidenceTable[];
   whatif: WhatIf[];
   iterations: SlowIteration[];
   trust: { warnings: Warning[]; notes: string[]; losses: string[]; inferred: string[] };

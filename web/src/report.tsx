@@ -7,8 +7,8 @@ import { LanesSection } from "./lanes";
 import { LedgerSection } from "./ledger";
 import { MemorySection } from "./memory";
 import { OperationsSection } from "./operations";
-import { Prose, Section, Warnings } from "./parts";
-import type { Head, Report } from "./payload";
+import { Prose, Section, Table, Warnings } from "./parts";
+import type { EvidenceTable, Head, Report } from "./payload";
 import { Shell } from "./shell";
 import { TreeSection } from "./tree";
 import { WhatIfSection } from "./whatif";
@@ -23,6 +23,7 @@ export function ReportPage({ report }: { report: Report }) {
     { id: "code", title: "Functions and lines", drawn: <CodeSection report={report} /> },
     report.lanes && { id: "lanes", title: "Processes", drawn: <LanesSection report={report} lanes={report.lanes} /> },
     report.memory && { id: "memory", title: "Memory", drawn: <MemorySection memory={report.memory} /> },
+    report.device.length > 0 && { id: "device", title: "Device", drawn: <DeviceSection tables={report.device} /> },
     report.whatif.length > 0 && { id: "whatif", title: "What if", drawn: <WhatIfSection rows={report.whatif} /> },
     report.iterations.length > 0 && {
       id: "iterations",
@@ -73,6 +74,16 @@ function RunHead({ head }: { head: Head }) {
         ))}
       </dl>
     </>
+  );
+}
+
+function DeviceSection({ tables }: { tables: EvidenceTable[] }) {
+  return (
+    <Section id="device" title="Device" note="From the device's own trace; shares are of the time it spans.">
+      {tables.map((table) => (
+        <Table caption={table.title || "Device"} head={table.head} rows={table.rows} quiet={!table.title} />
+      ))}
+    </Section>
   );
 }
 

@@ -22,7 +22,8 @@ def report_page(recording: Recording, report: Report) -> str:
     from rlprof.render.page import document, report_payload
 
     payload = report_payload(report, page_figures(recording))
-    return document(payload, f"rlprof: {report.run.command}", report.verdict or "")
+    command = report.run.command
+    return document(payload, command if command.startswith("rlprof ") else f"rlprof: {command}", report.verdict or "")
 
 
 def comparison_page(found: Comparison) -> str:
@@ -42,10 +43,11 @@ def write_beside(recorded: Path, recording: Recording, report: Report) -> str:
     from rlprof.cli.report import replace_whole
 
     page = page_beside(recorded)
-    again = f"rlprof report {_short(recorded)} --html FILE"
+    again = _again(recorded)
+    large = too_large(recorded)
+    if large is not None:
+        return large
     try:
-        if recorded.is_file() and recorded.stat().st_size > LARGEST_BYTES:
-            return f"the recording is large, so its page was left out: {again} makes one"
         if page.exists() and not _is_ours(page):
             return f"{_short(page)} is there and no report, so it was left alone: {again}"
         replace_whole(page, [report_page(recording, report)], 0o600)  # as private as the recording
@@ -53,6 +55,19 @@ def write_beside(recorded: Path, recording: Recording, report: Report) -> str:
         why = error.strerror if isinstance(error, OSError) and error.strerror else repr(error)
         return f"the page could not be written ({why}); the recording is whole: {again}"
     return f"report as a page: {_short(page)}"
+
+
+def too_large(recorded: Path) -> str | None:
+    """What to say of a recording that gets no page by itself; None where it gets one."""
+    try:
+        large = recorded.is_file() and recorded.stat().st_size > LARGEST_BYTES
+    except OSError:
+        return None
+    return f"the recording is large, so its page was left out: {_again(recorded)} makes one" if large else None
+
+
+def _again(recorded: Path) -> str:
+    return f"rlprof report {_short(recorded)} --html FILE"
 
 
 def _is_ours(page: Path) -> bool:

@@ -328,6 +328,12 @@ def show(recorded: Path, *, to_stderr: bool = False, html: bool = False) -> None
 
 def write_page(recorded: Path) -> None:
     """Only the page beside a recording, and a line that says where."""
+    from rlprof.cli.pages import too_large
+
+    said = too_large(recorded)
+    if said is not None:  # before anything is computed from it
+        _say(said)
+        return
     read = _read(recorded)
     if read is not None:
         _write_page(recorded, *read)

@@ -9,6 +9,7 @@ from typing import Any
 from rlprof.analyse.call_layout import CallNode, CallTree
 from rlprof.analyse.iteration_timeline import IterationTimeline
 from rlprof.analyse.places import module_path
+from rlprof.model.clean import clean_text
 from rlprof.model.report import Report
 from rlprof.model.units import format_count, format_duration, format_percent, three_digits
 from rlprof.render.page.axis import time_ticks
@@ -26,7 +27,7 @@ class _Boxes:
     rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, name: str, part: str, parent: int | None, depth: int, place: tuple[float, float], text: str) -> None:
-        number = self.names.setdefault(name, len(self.names))
+        number = self.names.setdefault(clean_text(name), len(self.names))
         colour = self.tints.setdefault(part, len(self.tints))
         start, end = place
         above = -1 if parent is None else parent

@@ -58,7 +58,7 @@ def course(found: PhaseCourse | None, report: Report) -> Payload | None:
 
 
 def _speed(sps: tuple[float, ...] | None) -> Payload | None:
-    highest = max(sps, default=0.0) if sps is not None else 0.0
+    highest = _ROOM_ABOVE * max(sps, default=0.0) if sps is not None else 0.0
     if sps is None or highest <= 0:
         return None
     return {"values": rounded([rate / highest for rate in sps], 3), "ticks": ticks(highest, format_count, 2)}

@@ -26,6 +26,7 @@ def report_payload(report: Report, figures: PageFigures) -> dict[str, Any]:
         "lanes": over_time.lanes(figures.lanes),
         "vectorEnvs": over_time.vector_envs(report),
         "memory": over_time.memory(figures.memory, report),
+        "device": findings.evidence(report.device) if report.device is not None else [],
         "whatif": tables.whatif(report),
         "iterations": boxes.iterations(figures.iterations, report),
         "trust": overview.trust(report),

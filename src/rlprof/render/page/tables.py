@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from rlprof.model.clean import clean_text
 from rlprof.model.report import Operation, Report, WhatIf
 from rlprof.model.units import format_percent, format_ratio
 from rlprof.render.columns import columns_with_data
@@ -41,7 +42,7 @@ def operations(report: Report) -> Payload:
         part = share(operation.self_seconds, walls.get(operation.process, 0.0))
         rows.append(
             {
-                "path": list(operation.path),
+                "path": [clean_text(name) for name in operation.path],
                 "phase": operation.phase,
                 "tint": tint(operation.phase),
                 "where": f"{roles.get(operation.process, '')} {operation.thread}".strip() if several else "",
@@ -55,7 +56,7 @@ def operations(report: Report) -> Payload:
         "head": ["self, share", *(column.title for column in columns)],
         "rows": rows,
         "several": several,
-        "left_out": len(report.operations) - len(shown),
+        "leftOut": len(report.operations) - len(shown),
     }
 
 
