@@ -135,6 +135,7 @@ def _masked(found: Investigation) -> Investigation:
     return replace(
         found,
         baseline=words(found.baseline),
+        actions=tuple(replace(item, action=" ".join(mask_arguments(item.action.split(" ")))) for item in found.actions),
         hypotheses=tuple(
             replace(one, command=words(one.command), environment=variables(dict(one.environment)))
             for one in found.hypotheses
