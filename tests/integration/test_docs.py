@@ -132,6 +132,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     demo = re.match(r"(?:rlprof demo |python -m rlprof\.demos\.)(\w+)(?!.*--help)", line)
     line = line.replace("--table", "--table 2")
+    if swept := re.match(r"rlprof sweep .* -m rlprof\.demos\.(\w+)", line):  # one setting of it, once
+        demo = swept
+        line = re.sub(r"(-p \S+?=[^,\s]+),\S+", r"\1", line).replace("sweep", "sweep --runs 1 --warm-up-runs 0", 1)
     line = line.replace("snake.toml", "snake.toml --budget 1s") if line.startswith("rlprof investigate snake") else line
     short = COMPARED if demo and "--compare" in line else SHORT.get(demo[1], "") if demo else ""
     words = shlex.split(f"{line} {short}")

@@ -131,8 +131,9 @@ def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(folder: Path) -> No
 
 @pytest.mark.slow
 def test_the_best_is_confirmed_against_its_neighbours_in_runs_of_their_own(folder: Path) -> None:
-    done = rlprof(folder, "sweep", "-p", "envs=1,2,4,8", "--runs", "2", "--confirm", "--out", "confirmed", "--json",
-                  "confirmed.json", "--", "train.py", "--envs", "{envs}")  # fmt: skip
+    done = rlprof(folder, "sweep", "-p", "envs=1,2,4,8", "--runs", "1", "--warm-up-runs", "0", "--confirm", "--out",
+                  "confirmed", "--json", "confirmed.json", "--", "train.py", "--envs", "{envs}",
+                  "--turns", "15")  # fmt: skip
     assert done.code == 0, done.err
     found = read_json(folder / "confirmed.json")
     assert found["best"] == "envs=8"
@@ -151,6 +152,7 @@ def test_the_best_is_confirmed_against_its_neighbours_in_runs_of_their_own(folde
         (["-p", "envs=1,2"], "which program?"),
         (["-p", "workers=1,2", "train.py"], "nothing takes the parameter workers"),
         (["-p", "envs=1", "train.py", "{envs}", "{seed}"], "the command has {seed}"),
+        (["-p", "affinity=99999", "train.py"], "names processor 99999, but there are only"),
         (["-p", "envs=1", "missing.py", "{envs}"], "there is no script missing.py"),
         (["-p", "envs=1", "--chart", "x.txt", "train.py", "{envs}"], "the name has to end in one of"),
         (["--resume", "nowhere"], "there is no experiment"),

@@ -81,7 +81,8 @@ TRAINING = """
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    import hashlib
+    import cloudpickle, hashlib
+    cloudpickle.loads(cloudpickle.dumps(agent))  # as to a worker
     learned = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in agent.parameters()))
     print(json.dumps({
         "drawn": drawn,
@@ -173,20 +174,31 @@ def test_the_acting_module_is_compiled(training: Path, bare: dict[str, object]) 
     assert len(found["drawn"]) == 6
 
 
-def test_an_agent_that_cannot_be_compiled_acts_as_before(tmp_path: Path) -> None:
-    program = write_program(tmp_path, """
+def test_an_agent_that_cannot_be_compiled_or_keeps_its_tensors_acts_as_before(tmp_path: Path) -> None:
+    need("tensordict")
+    program = write_program(
+        tmp_path,
+        """
         import torch
-        import torch._dynamo
+        from tensordict import TensorDict
+        from tensordict.nn import TensorDictModule
+
         def no_compiler(*args, **kwargs):
             raise RuntimeError("no compiler here")
         torch.compile = lambda module: no_compiler
-        net = torch.nn.Linear(2, 1)
+
+        net = TensorDictModule(torch.nn.Linear(2, 1), in_keys=["obs"], out_keys=["action"])
+        kept = TensorDict({"obs": torch.zeros(3, 2)}, [3])
         with torch.no_grad():
-            print(net(torch.zeros(1, 2)).shape, net(torch.zeros(3, 2)).shape)
-    """)  # fmt: skip
-    done = treated(program, "compile-acting")
-    assert done.out.split("\n")[0] == "torch.Size([1, 1]) torch.Size([3, 1])"
-    assert why_not(done, "compile-acting") == "torch cannot compile Linear: RuntimeError"
+            for _ in range(2):
+                net(kept)
+        print(kept["action"].shape, kept["action"].is_inference())
+        """,
+    )
+    done = treated(program, "compile-acting", "inference-mode")
+    assert done.out == "torch.Size([3, 1]) False\n"
+    assert why_not(done, "compile-acting") == "torch cannot compile TensorDictModule: RuntimeError"
+    assert "TensorDict" in why_not(done, "inference-mode")
 
 
 def test_an_optimizer_that_cannot_be_fused_steps_as_before(tmp_path: Path) -> None:

@@ -81,13 +81,8 @@ def quickwins(
     else:
         words = checked_words(command, "the command")
         cures = [cure_of(text) for text in only] if only else candidates(os.cpu_count() or 1, everything=everything)
-        conduct = Conduct(
-            MOST_ROUNDS,
-            seed if seed is not None else seed_by_chance(),
-            timeout=timeout,
-            early_stop=True,
-            margin=parse_share(margin),
-        )
+        order = seed if seed is not None else seed_by_chance()
+        conduct = Conduct(MOST_ROUNDS, order, timeout=timeout, early_stop=True, margin=parse_share(margin))
         settings = {"also_other_results": everything or bool(only)}
         journal = begun(ArmsJournal(free_directory(out, KIND), plan_of(words, cures, conduct, settings)))
     found, interrupted = _try(Trying(journal, seconds, _BudgetProgress, together=_begun_together(journal)), cures)

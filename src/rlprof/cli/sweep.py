@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trial_progress import Progress
 from rlprof.cli.trials import begun, checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
 from rlprof.experiments.arms import ArmsJournal, ArmsPlan, Conduct, open_arms
+from rlprof.experiments.rounds import Drop, Enough, run_rounds
 from rlprof.experiments.sweep_settings import Grid, arms_of, check_settings, parse_parameters
 from rlprof.model.errors import BadOption
 from rlprof.model.sweep import Sweep
@@ -29,6 +31,7 @@ Examples:
   rlprof sweep --resume rlprof-runs/sweep-…           go on after Ctrl-C, or show it again
   rlprof sweep --resume DIR --runs 10 --confirm       more rounds, then the best against its neighbours
   rlprof sweep --resume DIR --json sweep.json --chart sweep.svg
+  rlprof sweep -p envs=1,8,32 --runs 10 --on ray -- train.py --envs {envs}     on the nodes of a Ray cluster
 
 {NAME} in the command is replaced by each value of -p NAME=... . These need no placeholder: threads=1,2 (the variables
 that OpenMP, MKL, OpenBLAS and torch read), affinity=0,0-1,0+2 (processors), env:NAME=a,b (environment variables).
@@ -49,6 +52,7 @@ class _Asked:
     warm_up_runs: int
     seed: int | None
     margin: str
+    on: str
     command: tuple[str, ...]
 
 
@@ -66,6 +70,7 @@ class _Asked:
 @click.option("--warm-up-runs", type=click.IntRange(0), default=1, metavar="N", help="Runs that do not count [1].")
 @click.option("--seed", type=int, help="Of the order within rounds [by chance].")
 @click.option("--margin", default="3%", metavar="SHARE", help="Differences below this count as none [3%].")
+@click.option("--on", type=click.Choice(["here", "ray"]), default="here", help="Run trials on a Ray cluster [here].")
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the sweep as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--chart", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curves: .svg, .png or .pdf.")
@@ -100,6 +105,8 @@ def _begun(asked: _Asked) -> ArmsJournal:
     if not asked.command:
         raise BadOption("which program? For example: rlprof sweep -p envs=1,8,32 -- train.py --envs {envs}")
     arms = arms_of(grid, checked_words(asked.command, "the command"))
+    if asked.on == "here":
+        _check_processors({number for arm, _ in arms.values() for number in arm.affinity})
     conduct = Conduct(
         runs=asked.runs or 3,
         seed=asked.seed if asked.seed is not None else seed_by_chance(),
@@ -117,6 +124,17 @@ def _begun(asked: _Asked) -> ArmsJournal:
     return begun(ArmsJournal(free_directory(asked.out, KIND), plan))
 
 
+def _check_processors(wanted: set[int]) -> None:
+    if not wanted:
+        return
+    if not hasattr(os, "sched_getaffinity"):
+        raise BadOption("-p affinity needs Linux, which alone lets a program choose its processors this way")
+    missing = wanted - os.sched_getaffinity(0)
+    if missing:
+        there = ", ".join(map(str, sorted(os.sched_getaffinity(0))))
+        raise BadOption(f"-p affinity names processor {min(missing)}, but there are only {there}")
+
+
 def _resumed(asked: _Asked) -> ArmsJournal:
     assert asked.resume is not None
     if asked.parameters or asked.command or asked.out is not None:
@@ -132,17 +150,17 @@ def _resumed(asked: _Asked) -> ArmsJournal:
 def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool) -> tuple[Sweep, bool]:
     """Run what is missing, then look at it; whether somebody broke it off."""
     from rlprof.experiments.confirmation import confirmation_of, latest_confirmation
-    from rlprof.experiments.rounds import Budget, run_rounds
+    from rlprof.experiments.rounds import Budget
     from rlprof.experiments.sweep_result import How, sweep_of
 
     interrupted, stopped = False, None
     budget = Budget(asked.budget)
     try:
         with ended_as_by_ctrl_c():
-            if run_rounds(journal, Progress(journal), enough=budget):
+            if _run_rounds(journal, asked.on, enough=budget):
                 stopped = budget.said or "no setting is left that works"
             if confirm:
-                _confirm(journal)
+                _confirm(journal, asked.on)
     except KeyboardInterrupt:
         interrupted, stopped = True, "interrupted"
     where = shlex.quote(str(journal.directory))
@@ -159,11 +177,20 @@ def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool) -> tuple[Sweep, 
     return sweep_of(journal, How(str(journal.plan.settings.get("command", "")), stopped, found)), interrupted
 
 
-def _confirm(journal: ArmsJournal) -> None:
+def _run_rounds(journal: ArmsJournal, on: str, *, drop: Drop | None = None, enough: Enough | None = None) -> bool:
+    """Run what is missing where it was asked for; whether it ended before all rounds were run."""
+    if on == "here":
+        return run_rounds(journal, Progress(journal), drop=drop, enough=enough)
+    from rlprof.experiments.cluster_rounds import ClusterRounds
+    from rlprof.experiments.ray_cluster import RayCluster
+
+    return ClusterRounds(journal, Progress(journal), RayCluster()).run(drop, enough)
+
+
+def _confirm(journal: ArmsJournal, on: str) -> None:
     """Run the best setting against its neighbours, until that is clear or the rounds are used up."""
     from rlprof.experiments.arm_comparisons import Readings, settled_arms
     from rlprof.experiments.confirmation import confirmation_journal, plan_confirmation
-    from rlprof.experiments.rounds import run_rounds
     from rlprof.experiments.sweep_result import best_setting, measured_rates
 
     rates = measured_rates(journal)
@@ -174,7 +201,7 @@ def _confirm(journal: ArmsJournal) -> None:
     confirming = begun(confirmation_journal(journal, plan))
     click.echo(f"rlprof: confirming {best} against {', '.join(plan.variants[1:])}", err=True)
     readings = Readings(confirming)
-    run_rounds(confirming, Progress(confirming), drop=lambda so_far: settled_arms(so_far, readings))
+    _run_rounds(confirming, on, drop=lambda so_far: settled_arms(so_far, readings))
 
 
 def _show(found: Sweep, json_file: str | None, markdown_file: str | None, chart: Path | None) -> None:

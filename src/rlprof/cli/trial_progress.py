@@ -23,10 +23,12 @@ class Progress:
 
     def begins(self, pair: int, variant: str) -> None:
         if self._live:
-            click.echo(f"{self._where(pair, variant)}  running ... {self._left()}", err=True, nl=False)
+            click.echo(f"\r\x1b[K{self._where(pair, variant)}  running ... {self._left()}", err=True, nl=False)
 
     def ended(self, trial: Trial) -> None:
         said = [format_duration(trial.seconds)]
+        if trial.node is not None:
+            said.append(f"on {trial.node}")
         if trial.outcome != "completed":
             said.append(trial.outcome if trial.exit_code is None else f"{trial.outcome}, exit code {trial.exit_code}")
         if trial.other_load is not None and trial.other_load >= 0.05:

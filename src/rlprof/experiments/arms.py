@@ -120,10 +120,10 @@ class ArmsJournal(Logbook[ArmsPlan]):
         return [trial for trial in self.trials if trial.variant == arm and trial.counts]
 
     def pairs(self, arm: str, baseline: str = BASELINE_ARM) -> list[tuple[Trial, Trial]]:
-        """The baseline's trial and the arm's of every round that has both, from one session where there are two."""
+        """The baseline's trial and the arm's of every round that has both on one machine, of one session if any."""
         found = []
         for trial in self.completed(arm):
-            partners = [t for t in self.completed(baseline) if t.pair == trial.pair]
+            partners = [t for t in self.completed(baseline) if (t.pair, t.node) == (trial.pair, trial.node)]
             near = [t for t in partners if t.session == trial.session] or partners
             if near:
                 found.append((near[-1], trial))

@@ -9,7 +9,7 @@ from typing import Final
 
 from rlprof.experiments.arm_comparisons import compare_arms
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, ArmsPlan, open_arms
-from rlprof.experiments.logbook import FILE
+from rlprof.experiments.logbook import FILE, NoExperiment
 from rlprof.experiments.sweep_settings import number_of
 from rlprof.experiments.sweep_words import confirmed, said
 from rlprof.model.comparison import Comparison
@@ -74,9 +74,11 @@ def latest_confirmation(journal: ArmsJournal) -> ArmsJournal | None:
 
 def confirmation_of(journal: ArmsJournal, settings: Mapping[str, Mapping[str, str]]) -> Confirmation:
     """What its trials say so far."""
-    best = str(journal.plan.settings["best"])
+    best = str(journal.plan.settings.get("best"))
+    if not {best, *journal.plan.variants[1:]} <= set(settings):
+        raise NoExperiment(f"{journal.directory} is damaged: it confirms settings that the sweep does not have")
     compared = compare_arms(journal)
-    rivals = tuple(_rival(name, compared.get(name)) for name in journal.plan.variants if name != BASELINE_ARM)
+    rivals = tuple(_rival(name, compared.get(name)) for name in journal.plan.variants[1:])
     names = {name: said(values) for name, values in settings.items()}
     standing, sentence = confirmed(names[best], rivals, names, journal.plan.conduct.margin)
     return Confirmation(best, standing, rivals, sentence)

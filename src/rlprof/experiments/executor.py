@@ -15,6 +15,8 @@ from rlprof.model.errors import RlprofError
 
 #: So many failures of one side, with no success of it, and the command is taken to be wrong.
 HOPELESS: Final = 2
+#: A machine that goes away is nobody's fault; one that does so again and again under a variant is.
+MOST_LOST: Final = 3
 
 PlanType = TypeVar("PlanType", bound=AnyPlan)
 
@@ -62,7 +64,7 @@ def note(journal: Logbook[PlanType], watcher: Watcher, trial: Trial) -> None:
 def _missing(journal: Journal) -> Iterator[tuple[int, Variant]]:
     """Warm-ups, then the pairs; a pair that failed in part is not tried again."""
     plan = journal.plan
-    done = {(t.pair, t.variant) for t in journal.trials if t.outcome != "interrupted" and not t.superseded}
+    done = {(t.pair, t.variant) for t in journal.trials if t.came_to_its_end and not t.superseded}
     warmed = sum(t.pair == WARM_UP and t.outcome == "completed" for t in journal.trials)
     for number in range(warmed, plan.warm_up_runs):
         yield WARM_UP, order_of_pair(plan.seed, number)[0]
@@ -79,7 +81,7 @@ def _supersede_broken_pairs(journal: Journal) -> None:
         if trial.pair >= 0 and not trial.superseded:
             sides.setdefault(trial.pair, []).append(trial)
     for pair, trials in sides.items():
-        done = {t.variant for t in trials if t.outcome != "interrupted"}
+        done = {t.variant for t in trials if t.came_to_its_end}
         if len(done) < 2:
             journal.trials = [replace(t, superseded=True) if t.pair == pair else t for t in journal.trials]
 
@@ -97,7 +99,11 @@ def _stop_if_hopeless(journal: Journal, variant: Variant) -> None:
 def hopeless(trials: Sequence[Trial], variant: str, directory: Path) -> str | None:
     """Why there is no use in trying this variant again, if there is none: it failed repeatedly and never worked."""
     own = [t for t in trials if t.variant == variant]
-    if any(t.outcome == "completed" for t in own) or sum(t.outcome in ("failed", "timeout") for t in own) < HOPELESS:
+    if any(t.outcome == "completed" for t in own):
+        return None
+    if sum(t.outcome == "lost" for t in own) >= MOST_LOST:
+        return f"was lost with its machine {MOST_LOST} times"
+    if sum(t.outcome in ("failed", "timeout") for t in own) < HOPELESS:
         return None
     how = "ran into the time limit" if own[-1].outcome == "timeout" else f"failed with exit code {own[-1].exit_code}"
     return f"{how} {HOPELESS} times; what it said is in {directory / Path(own[-1].recording).with_suffix('.log')}"

@@ -17,8 +17,9 @@ SCHEMA: Final = 1
 #: The round of a trial that does not count.
 WARM_UP: Final = -1
 
-Outcome = Literal["completed", "failed", "timeout", "interrupted"]
-_OUTCOMES: Final = ("completed", "failed", "timeout", "interrupted")
+#: `lost` is what became of a trial whose machine went away.
+Outcome = Literal["completed", "failed", "timeout", "interrupted", "lost"]
+_OUTCOMES: Final = ("completed", "failed", "timeout", "interrupted", "lost")
 
 
 class NoExperiment(RlprofError):
@@ -57,6 +58,12 @@ class Trial:
     other_load: float | None
     superseded: bool = False  # its pair was broken off and run again
     session: int = 0
+    node: str | None = None  # where it ran, if not on this machine
+
+    @property
+    def came_to_its_end(self) -> bool:
+        """Whether what became of it is the variant's doing; others are run again."""
+        return self.outcome not in ("interrupted", "lost")
 
     @property
     def counts(self) -> bool:
@@ -122,7 +129,7 @@ def read_trial(data: Mapping[str, Any], variants: tuple[str, ...]) -> Trial:
     if Path(name).name != name:
         raise ValueError(f"{name!r} is not a name in this directory")
     load, code = data["other_load"], data["exit_code"]
-    known = {f.name: data[f.name] for f in fields(Trial) if f.name != "session"}
+    known = {f.name: data[f.name] for f in fields(Trial) if f.name not in ("session", "node")}
     return Trial(
         **{
             **known,
@@ -133,6 +140,7 @@ def read_trial(data: Mapping[str, Any], variants: tuple[str, ...]) -> Trial:
             "other_load": None if load is None else read_finite(load),
             "superseded": bool(data["superseded"]),
             "session": int(data.get("session", 0)),
+            "node": None if data.get("node") is None else str(data["node"]),
         }
     )
 

@@ -109,12 +109,12 @@ def _ratio(entry: TriedCure) -> float:
 
 
 def together_of(trying: Trying, winners: Sequence[Cure], why_not: str | None) -> Together | None:
-    if len(winners) < 2:
-        return None
-    names = tuple(cure.name for cure in winners)
+    """What the winners gain together; None where there are not two of them."""
     journal = trying.together
     if journal is None:
-        return Together(names, "not-run", why_not or "it was not run", None, None)
+        names = tuple(cure.name for cure in winners)
+        return Together(names, "not-run", why_not or "it was not run", None, None) if len(names) > 1 else None
+    names = journal.plan.arm(TOGETHER).treatments[1:]  # those that were winners when it began
     readings = trying.read(journal)
     compared = _compare(journal, readings).get(TOGETHER, why_not or "no round was completed with them")
     if isinstance(compared, str):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from statistics import fmean
 
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, Dropped
-from rlprof.experiments.executor import TrialsFail, Watcher, hopeless, note
+from rlprof.experiments.executor import MOST_LOST, TrialsFail, Watcher, hopeless, note
 from rlprof.experiments.logbook import WARM_UP, Trial
 from rlprof.experiments.schedule import order_of_round
 from rlprof.experiments.trial_process import run_recorded
@@ -35,20 +36,27 @@ def run_rounds(
     baseline, or none is left, TrialsFail says so.
     """
     run = run or run_arm
-    session = 1 + max((trial.session for trial in journal.trials), default=-1)
+    session = next_session(journal)
     _warm_up(journal, watcher, run, session)
     for number in range(journal.plan.runs):
-        if not _untouched(journal, number):
-            pass  # what was begun is finished, whatever has become clear meanwhile
-        elif enough is not None and number > 0 and enough(journal):
+        if not may_begin(journal, number, drop, enough):
             return True
-        else:
-            _drop(journal, drop)
-            if not _anything_left(journal):
-                return True
-        for name in _missing_in_round(journal, number, session):
+        for name in missing_in_round(journal, number, session):
             _run_one(journal, watcher, run, number, name, session)
     return False
+
+
+def may_begin(journal: ArmsJournal, number: int, drop: Drop | None, enough: Enough | None) -> bool:
+    """Whether a round is to be run, after dropping what it is to leave out."""
+    if any(trial.pair == number and trial.came_to_its_end for trial in journal.trials):
+        return True  # what was begun is finished, whatever has become clear meanwhile
+    if enough is not None and number > 0 and enough(journal):
+        return False
+    found = drop(journal) if drop is not None else []
+    if found:
+        journal.dropped += [entry for entry in found if entry.arm in journal.active()]
+        journal.save()
+    return _anything_left(journal)
 
 
 def run_arm(journal: ArmsJournal, round_number: int, arm: Arm, name: str) -> Trial:
@@ -66,7 +74,7 @@ def seconds_left(journal: ArmsJournal) -> float | None:
     if not took:
         return None
     typical = fmean(seconds for group in took.values() for seconds in group)
-    done = {(trial.pair, trial.variant) for trial in journal.trials if trial.outcome != "interrupted"}
+    done = {(trial.pair, trial.variant) for trial in journal.trials if trial.came_to_its_end}
     return sum(
         fmean(took.get(arm, [typical]))
         for arm in journal.active()
@@ -75,10 +83,14 @@ def seconds_left(journal: ArmsJournal) -> float | None:
     )
 
 
+def next_session(journal: ArmsJournal) -> int:
+    return 1 + max((trial.session for trial in journal.trials), default=-1)
+
+
 def _warm_up(journal: ArmsJournal, watcher: Watcher, run: RunArm, session: int) -> None:
     names = journal.plan.variants
     first = BASELINE_ARM if BASELINE_ARM in names else names[0]
-    warmed = sum(trial.pair == WARM_UP and trial.outcome != "interrupted" for trial in journal.trials)
+    warmed = sum(trial.pair == WARM_UP and trial.came_to_its_end for trial in journal.trials)
     for _ in range(warmed, journal.plan.conduct.warm_up_runs):
         _run_one(journal, watcher, run, WARM_UP, first, session)
 
@@ -90,6 +102,11 @@ def _run_one(journal: ArmsJournal, watcher: Watcher, run: RunArm, number: int, n
     watcher.begins(number, name)
     found = run(journal, number, journal.plan.arm(name), recording)
     note(journal, watcher, replace(found, session=session))
+    give_up_if_hopeless(journal, name)
+
+
+def give_up_if_hopeless(journal: ArmsJournal, name: str) -> None:
+    """Drop an arm that never works; if that is the baseline, or none has worked, the experiment is over."""
     why = hopeless(journal.trials, name, journal.directory)
     if why is None:
         return
@@ -101,17 +118,6 @@ def _run_one(journal: ArmsJournal, watcher: Watcher, run: RunArm, number: int, n
         raise TrialsFail(f"no arm works; {name} {why}")
 
 
-def _untouched(journal: ArmsJournal, number: int) -> bool:
-    return not any(trial.pair == number and trial.outcome != "interrupted" for trial in journal.trials)
-
-
-def _drop(journal: ArmsJournal, drop: Drop | None) -> None:
-    found = drop(journal) if drop is not None else []
-    if found:
-        journal.dropped += [entry for entry in found if entry.arm in journal.active()]
-        journal.save()
-
-
 def _anything_left(journal: ArmsJournal) -> bool:
     return any(name in journal.active() for name in _others(journal))
 
@@ -120,20 +126,25 @@ def _others(journal: ArmsJournal) -> list[str]:
     return [name for name in journal.plan.variants if name != BASELINE_ARM]
 
 
-def _missing_in_round(journal: ArmsJournal, number: int, session: int) -> Iterator[str]:
+def missing_in_round(journal: ArmsJournal, number: int, session: int, node: str | None = None) -> list[str]:
     """The arms of a round that have not run, in order.
 
-    In a round that an earlier session left unfinished, the baseline runs again: those that are still to run get a
-    partner of their own time, and those that have run keep theirs.
+    In a round that was begun in an earlier session, or on another machine, the baseline runs again: those that are
+    still to run get a partner of their own time and place, and those that have run keep theirs.
     """
     conduct = journal.plan.conduct
-    done = {t.variant: t for t in journal.trials if t.pair == number and t.outcome != "interrupted"}
-    missing = [name for name in order_of_round(conduct.seed, number, journal.plan.variants) if name not in done]
-    missing = [name for name in missing if name in journal.active()]
+    done = {t.variant: t for t in journal.trials if t.pair == number and t.came_to_its_end}
+    lost = Counter(t.variant for t in journal.trials if t.pair == number and t.outcome == "lost")
+    missing = [
+        name
+        for name in order_of_round(conduct.seed, number, journal.plan.variants)
+        if name not in done and name in journal.active() and lost[name] < MOST_LOST
+    ]
     earlier = done.get(BASELINE_ARM)
-    if missing and earlier is not None and earlier.session < session and BASELINE_ARM in journal.active():
+    elsewhere = earlier is not None and (earlier.session, earlier.node) != (session, node)
+    if missing and elsewhere and BASELINE_ARM in journal.active():
         missing.insert(len(missing) // 2, BASELINE_ARM)
-    yield from missing
+    return missing
 
 
 class Budget:

@@ -16,7 +16,7 @@ from rlprof.experiments.measurements import Measurement
 from rlprof.experiments.same_work import Work, judge_work, work_of
 from rlprof.experiments.statistics import ALPHA, Centre, centre_of
 from rlprof.experiments.sweep_curves import curves_of
-from rlprof.experiments.sweep_words import recommendation, said
+from rlprof.experiments.sweep_words import Found, recommendation, said
 from rlprof.experiments.trial_pairs import left_out, load_warnings
 from rlprof.model.comparison import ComparisonWarning, Per, Verdict
 from rlprof.model.recording import Recording
@@ -86,7 +86,9 @@ def sweep_of(journal: ArmsJournal, how: How) -> Sweep:
         curves=curves_of(parameters, values, measured.rates),
         best=best,
         standing=standing,
-        recommendation=recommendation(settings, best, standing, measured.per, journal.plan.conduct.margin),
+        recommendation=recommendation(
+            settings, Found(best, standing, measured.per, journal.plan.conduct.margin, how.confirmation)
+        ),
         confirmation=how.confirmation,
         stopped=how.stopped,
         left_out=tuple(left_out(journal)),

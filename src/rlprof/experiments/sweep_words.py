@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rlprof.experiments.statistics import FEWEST_PAIRS
 from rlprof.experiments.sweep_settings import number_of
 from rlprof.model.comparison import Per
-from rlprof.model.sweep import Rival, Setting, Standing
+from rlprof.model.sweep import Confirmation, Rival, Setting, Standing
 from rlprof.model.units import format_rate, format_ratio
 
 #: How what is counted reads in a rate.
@@ -21,30 +22,67 @@ def said(values: Mapping[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def recommendation(settings: Sequence[Setting], best: str | None, standing: Standing, per: Per, margin: float) -> str:
+@dataclass(frozen=True)
+class Found:
+    """What a recommendation rests on."""
+
+    best: str | None
+    standing: Standing
+    per: Per
+    margin: float
+    confirmation: Confirmation | None = None
+
+
+def recommendation(settings: Sequence[Setting], found: Found) -> str:
     """Which setting to use, how sure that is, and what would make it surer."""
-    fastest = next((setting for setting in settings if setting.name == best), None)
+    fastest = next((setting for setting in settings if setting.name == found.best), None)
     if fastest is None:
         return "No setting completed a run that could be measured."
-    name, speed = said(fastest.values), format_rate(fastest.rate, RATE_UNITS[per])
-    others = [setting for setting in settings if setting.rate is not None and setting.name != best]
+    name, speed = said(fastest.values), format_rate(fastest.rate, RATE_UNITS[found.per])
+    others = [setting for setting in settings if setting.rate is not None and setting.name != found.best]
     slowest = min(others, key=lambda setting: setting.rate or 0.0, default=None)
     if slowest is None or not slowest.rate or not fastest.rate:
         return f"Use {name} ({speed}): no other setting completed a run."
     head = f"{name} ({speed}, {format_ratio(fastest.rate / slowest.rate)} the slowest, {said(slowest.values)})"
-    if standing == "proven":
+    if found.confirmation is not None and found.confirmation.best == found.best:
+        return _after_confirmation(head, fastest, settings, found.confirmation, found.margin)
+    if found.standing == "proven":
         return f"Use {head}: it is proven to be faster than every other setting."
     cheaper = _cheaper(fastest, [setting for setting in others if setting.against_best == "same"])
     if cheaper is not None:
-        return f"Use {said(cheaper.values)}: {name} ({speed}) was fastest, but by less than {margin:.0%}."
-    rivals = [setting for setting in others if setting.against_best != "slower"]
+        return f"Use {said(cheaper.values)}: {name} ({speed}) was fastest, but by less than {found.margin:.0%}."
+    return _unproven(head, fastest, [setting for setting in others if setting.against_best != "slower"], found)
+
+
+def _unproven(head: str, fastest: Setting, rivals: Sequence[Setting], found: Found) -> str:
     named = ", ".join(said(setting.values) for setting in _nearest(rivals)[:_MOST_NAMED])
     more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    if standing == "tie":
+    if found.standing == "tie":
         return f"Use {head}: {named}{more} {'is' if len(rivals) == 1 else 'are'} as fast."
     if min(setting.runs for setting in (fastest, *rivals)) < FEWEST_PAIRS:
         return f"Fastest seen: {head}; too few runs to prove it: --confirm, or --runs {FEWEST_PAIRS} and more."
     return f"Fastest seen: {head}; {named}{more} may be as fast: --confirm tells."
+
+
+def _after_confirmation(
+    head: str, fastest: Setting, settings: Sequence[Setting], told: Confirmation, margin: float
+) -> str:
+    """Runs that were made to answer the question count for more than those that raised it."""
+    by_name = {setting.name: setting for setting in settings}
+    if told.standing == "proven":
+        return f"Use {head}: it is proven to be faster than its neighbours."
+    if told.standing == "refuted":
+        best = max((rival for rival in told.rivals if rival.verdict == "faster"), key=lambda rival: rival.ratio or 0.0)
+        better = said(by_name[best.setting].values)
+        return f"Use {better}: it is proven to be faster than {said(fastest.values)}, which the sweep had first."
+    if told.standing == "tie":
+        equal = [by_name[rival.setting] for rival in told.rivals if rival.verdict == "same"]
+        cheaper = _cheaper(fastest, equal)
+        if cheaper is not None:
+            return f"Use {said(cheaper.values)}: {head} is faster by less than {margin:.0%}, if at all."
+        return f"Use {head}: {' and '.join(said(setting.values) for setting in equal)} would do as well."
+    pairs = max((rival.pairs for rival in told.rivals), default=0)
+    return f"Fastest seen: {head}; its neighbours may be as fast, which {pairs} pairs cannot tell."
 
 
 def _nearest(settings: Sequence[Setting]) -> list[Setting]:

@@ -101,6 +101,7 @@ def left_out(journal: Logbook[PlanType]) -> list[LeftOut]:
         "failed": lambda trial: f"failed with exit code {trial.exit_code}",
         "timeout": lambda trial: f"did not end within {journal.plan.timeout:g} s",
         "interrupted": lambda _: "was interrupted",
+        "lost": lambda trial: f"was lost with its machine ({trial.node})",
         "completed": lambda _: "its pair was interrupted and run again",
     }
     return [

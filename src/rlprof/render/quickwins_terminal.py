@@ -51,7 +51,10 @@ def _sections(found: QuickWins, canvas: Canvas) -> Iterator[RenderableType]:
     yield safe(words.headline(found), "bold green" if found.winners else "bold", limit=400)
     if words.rows(found):
         yield Group(title("Cures", "measured against the program as it is"), _table(found, canvas))
-        yield Group(*(safe(line, QUIET, limit=600) for line in words.result_notes(found)))
+        notes = words.result_notes(found)
+        if any(tried.cure.changes_results for tried, _ in words.rows(found)):
+            notes.append("(!) may change what is learned")
+        yield Group(*(safe(line, QUIET, limit=600) for line in notes))
     keep = words.to_keep(found)
     if keep:
         lines: list[RenderableType] = [title("To keep them")]

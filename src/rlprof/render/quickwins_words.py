@@ -87,9 +87,20 @@ def left_out(found: QuickWins) -> Iterator[str]:
             yield f"{tried.cure.name}: {tried.why}"
         elif tried.state == "dropped":
             yield f"{tried.cure.name} was given up: {tried.why}"
+    yield from _beside_the_combination(found)
+
+
+def _beside_the_combination(found: QuickWins) -> Iterator[str]:
     together = found.together
-    if together is not None and together.gain is None:
+    if together is None:
+        return
+    if together.gain is None:
         yield f"{' + '.join(together.cures)} together: {together.why}"
+    for tried in found.winners:
+        if tried.cure.name not in together.cures:
+            other = tried.results is not None and tried.results.kind == "different"
+            why = "it comes to other results" if other else "it and a faster one exclude each other"
+            yield f"{tried.cure.name} is no part of the combination: {why}"
 
 
 def to_keep(found: QuickWins) -> list[TriedCure]:

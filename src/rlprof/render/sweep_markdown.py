@@ -20,8 +20,6 @@ def _lines(found: Sweep) -> Iterator[str]:
     yield "## rlprof: sweep"
     yield ""
     yield f"**{escape(found.recommendation)}**"
-    if found.confirmation:
-        yield f"**{escape(found.confirmation.sentence)}**"
     yield ""
     yield f"{words.headline(found)}: {code(found.command)}"
     yield ""
@@ -32,7 +30,7 @@ def _lines(found: Sweep) -> Iterator[str]:
         )
         yield ""
     if found.confirmation:
-        yield "Neighbours against the best, in runs of their own:"
+        yield f"Neighbours against the best, in runs of their own. {escape(found.confirmation.sentence)}"
         yield ""
         yield from (f"- {escape(words.rival_line(rival, found))}" for rival in found.confirmation.rivals)
         yield ""

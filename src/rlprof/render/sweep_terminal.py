@@ -50,13 +50,12 @@ def _sections(found: Sweep, canvas: Canvas) -> Iterator[RenderableType]:
         cut(safe(found.command, QUIET, 300), canvas.width),
     )
     style = _STYLES[found.confirmation.standing if found.confirmation else found.standing]
-    sentences = [found.recommendation, *([found.confirmation.sentence] if found.confirmation else [])]
-    yield Group(*(safe(sentence, f"bold {style}", 600) for sentence in sentences))
+    yield safe(found.recommendation, f"bold {style}", 600)
     yield _table(found, canvas)
     for curve in found.curves:
         yield _curve(found, curve, canvas)
     if found.confirmation:
-        lines = [words.rival_line(rival, found) for rival in found.confirmation.rivals]
+        lines = [found.confirmation.sentence, *(words.rival_line(rival, found) for rival in found.confirmation.rivals)]
         yield _listed("Confirmation", lines, "neighbours against the best, in runs of their own", canvas)
     notes = list(words.notes(found))
     if notes:

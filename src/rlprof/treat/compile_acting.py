@@ -13,13 +13,26 @@ PERMANENT: Final = """\
 policy = torch.compile(policy)  # the module that acts; for learning, go on with the one that was not compiled"""
 
 
+class _Compiled:
+    """What was compiled, by module and name. It is made anew where a class of the script's travels with its methods."""
+
+    def __init__(self) -> None:
+        self._by_module: weakref.WeakKeyDictionary[Any, dict[str, Function]] = weakref.WeakKeyDictionary()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Compiled, ()
+
+    def of(self, module: Any) -> dict[str, Function]:
+        return self._by_module.setdefault(module, {})
+
+
 def apply(argument: str, scene: Scene) -> None:
     scene.when_loaded("torch", lambda torch: _treat(torch, scene))
 
 
 def _treat(torch: Any, scene: Scene) -> None:
     scene.waits("no module was called without gradients outside of learning")
-    compiled: weakref.WeakKeyDictionary[Any, dict[str, Function]] = weakref.WeakKeyDictionary()
+    compiled = _Compiled()
     failed = False
 
     def act(original: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -27,7 +40,7 @@ def _treat(torch: Any, scene: Scene) -> None:
         if failed or not args:
             return original(*args, **kwargs)
         module, name = args[0], original.__name__
-        known = compiled.setdefault(module, {})
+        known = compiled.of(module)
         first = name not in known
         try:
             if first:

@@ -33,8 +33,14 @@ def _treat(torch: Any, scene: Scene) -> None:
             return original(*args, **kwargs)
         with torch.inference_mode():
             result = original(*args, **kwargs)
+        try:
+            usable = _usable(torch.Tensor, result, _DEEPEST)
+        except Exception as error:
+            refused = True
+            scene.refuse(f"what {type(args[0]).__name__} returns cannot be copied: {error!r}")
+            return result
         scene.applied()
-        return _usable(torch.Tensor, result, _DEEPEST)
+        return usable
 
     treat_acting(torch, scene.patches, act)
 
@@ -48,21 +54,21 @@ def _usable(tensor: type, value: Any, deep: int) -> Any:
     if isinstance(value, tensor):
         made: Any = value
         return made.clone() if made.is_inference() else made
-    if not deep or value is None:
+    if not deep or value is None or isinstance(value, (str, type)):
         return value
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, tuple):
         parts = [_usable(tensor, part, deep - 1) for part in value]
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*parts)
-        return type(value)(parts)
-    if isinstance(value, dict):
-        return type(value)({key: _usable(tensor, part, deep - 1) for key, part in value.items()})
-    held = getattr(value, "__dict__", None)
-    if isinstance(held, dict) and not isinstance(value, type):  # a distribution, say: it goes on as the same object
-        for name, part in list(held.items()):
-            usable = _usable(tensor, part, deep - 1) if isinstance(part, tensor) or _is_distribution(part) else part
-            if usable is not part:
-                held[name] = usable
+        if all(part is before for part, before in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, (list, dict)):
+        held: Any = value
+        for key in range(len(value)) if isinstance(value, list) else list(value):
+            held[key] = _usable(tensor, held[key], deep - 1)
+    elif isinstance(getattr(value, "__dict__", None), dict):  # a distribution, say, which goes on as the same object
+        for name, part in list(vars(value).items()):
+            if isinstance(part, tensor) or _is_distribution(part):
+                vars(value)[name] = _usable(tensor, part, deep - 1)
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 from rlprof.treat.arguments import always, nothing
@@ -19,10 +20,11 @@ def _treat(distribution: Any, scene: Scene) -> None:
     distribution.set_default_validate_args(False)
     original = distribution.__init__
 
-    def first(self: Any, batch_shape: Any = (), event_shape: Any = (), validate_args: Any = None) -> None:
+    @functools.wraps(original)
+    def first(self: Any, *args: Any, **kwargs: Any) -> None:
         """Until one comes that the treatment changes; from then on nothing of ours is in the way."""
-        original(self, batch_shape, event_shape, validate_args)
-        if validate_args is None:
+        original(self, *args, **kwargs)
+        if kwargs.get("validate_args", args[2] if len(args) > 2 else None) is None:
             scene.patches.put_back(distribution, "__init__")
             scene.applied()
 

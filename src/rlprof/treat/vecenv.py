@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from rlprof.treat.arguments import always, nothing
@@ -21,34 +22,33 @@ env = SubprocVecEnv(env_fns, start_method="fork")  # Stable-Baselines3, instead 
 envs = AsyncVectorEnv(env_fns, context="fork")     # gymnasium, instead of SyncVectorEnv(env_fns)"""
 
 
+#: By the module that offers both: the class that is asked for, the one that is given, and what it is given besides.
+Swaps = dict[str, tuple[str, str, dict[str, Any]]]
+
+
 def make_serial(argument: str, scene: Scene) -> None:
-    reason = "no environments were put into workers (SubprocVecEnv, AsyncVectorEnv)"
-
-    def sb3(module: Any) -> None:
-        _swap(module.SubprocVecEnv, module.DummyVecEnv, {}, 1, scene)
-        scene.waits(reason)
-
-    def gymnasium(module: Any) -> None:
-        _swap(module.AsyncVectorEnv, module.SyncVectorEnv, {}, 1, scene)
-        scene.waits(reason)
-
-    scene.when_loaded(SB3, sb3)
-    scene.when_loaded(GYMNASIUM, gymnasium)
+    swaps: Swaps = {
+        SB3: ("SubprocVecEnv", "DummyVecEnv", {}),
+        GYMNASIUM: ("AsyncVectorEnv", "SyncVectorEnv", {}),
+    }
+    _exchange(swaps, 1, scene, "no environments were put into workers (SubprocVecEnv, AsyncVectorEnv)")
 
 
 def make_subproc(argument: str, scene: Scene) -> None:
-    reason = "no two environments were stepped one after the other (DummyVecEnv, SyncVectorEnv)"
+    swaps: Swaps = {
+        SB3: ("DummyVecEnv", "SubprocVecEnv", {"start_method": "fork"}),
+        GYMNASIUM: ("SyncVectorEnv", "AsyncVectorEnv", {"context": "fork"}),
+    }
+    _exchange(swaps, 2, scene, "no two environments were stepped one after the other (DummyVecEnv, SyncVectorEnv)")
 
-    def sb3(module: Any) -> None:
-        _swap(module.DummyVecEnv, module.SubprocVecEnv, {"start_method": "fork"}, 2, scene)
+
+def _exchange(swaps: Swaps, fewest: int, scene: Scene, reason: str) -> None:
+    def loaded(module: Any, asked: str, given: str, added: dict[str, Any]) -> None:
+        _swap(getattr(module, asked), getattr(module, given), added, fewest, scene)
         scene.waits(reason)
 
-    def gymnasium(module: Any) -> None:
-        _swap(module.SyncVectorEnv, module.AsyncVectorEnv, {"context": "fork"}, 2, scene)
-        scene.waits(reason)
-
-    scene.when_loaded(SB3, sb3)
-    scene.when_loaded(GYMNASIUM, gymnasium)
+    for library, (asked, given, added) in swaps.items():
+        scene.when_loaded(library, partial(loaded, asked=asked, given=given, added=added))
 
 
 def _swap(asked: Any, given: Any, added: dict[str, Any], fewest: int, scene: Scene) -> None:

@@ -154,6 +154,7 @@ def test_a_cure_with_other_results_is_no_part_of_the_combination_unless_asked_fo
     found = tried_on(program, tmp_path / "a", ["threads=1", "gc-freeze", "no-validate"])
     assert found.together is not None
     assert found.together.cures == ("gc-freeze", "no-validate")
+    assert "threads=1 is no part of the combination: it comes to other results" in render_quickwins_text(found)
     results = {tried.cure.name: tried.results.text for tried in found.cures if tried.results}
     assert results["threads=1"] == "other results: other weights at the end"
     also = tried_on(program, tmp_path / "b", ["threads=1", "gc-freeze", "no-validate"], also=True)
@@ -166,6 +167,8 @@ def test_of_cures_that_exclude_each_other_the_faster_one_is_taken(tmp_path: Path
     found = tried_on(program, tmp_path, ["threads=1", "threads=2", "gc-freeze"])
     assert found.together is not None
     assert found.together.cures == ("threads=1", "gc-freeze")
+    said = "threads=2 is no part of the combination: it and a faster one exclude each other"
+    assert said in render_quickwins_text(found)
 
 
 def test_results_of_a_program_that_is_not_repeatable_are_not_checked(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from rlprof.experiments.scaling import Coefficients, Point, fit_law
-from rlprof.experiments.sweep_words import confirmed, recommendation
+from rlprof.experiments.sweep_words import Found, confirmed, recommendation
 from rlprof.model.comparison import ComparisonWarning, LeftOut, Verdict
-from rlprof.model.sweep import Confirmation, Curve, PhaseShare, Rival, Setting, Sweep
+from rlprof.model.sweep import Confirmation, Curve, PhaseShare, Rival, Setting, Standing, Sweep
 from rlprof.render.curve import curve
 from rlprof.render.json import render_json, sweep_schema
 from rlprof.render.sweep_markdown import render_sweep_markdown
@@ -62,7 +62,7 @@ def a_sweep() -> Sweep:
         curves=(Curve("envs", {}, tuple(s.name for s in settings), tuple(map(float, NUMBERS)), law),),
         best="envs=64",
         standing="proven",
-        recommendation=recommendation(settings, "envs=64", "proven", "env step", 0.03),
+        recommendation=recommendation(settings, Found("envs=64", "proven", "env step", 0.03)),
         confirmation=Confirmation(
             "envs=64", "proven", (Rival("envs=16", 6, 0.6, 0.55, 0.66, "slower"),), "Proven: envs=64 is faster."
         ),
@@ -93,6 +93,7 @@ def test_a_terminal_shows_table_curve_law_and_what_failed(width: int) -> None:
     text = drawn(a_sweep(), width)
     assert "Use envs=64 (" in text
     assert "proven to be faster than every other setting" in " ".join(text.split())
+    assert "Proven: envs=64 is faster." in text
     assert "Serial part 10%" in text
     assert "●" in text
     assert "envs=256: 2 failed; given up" in text
@@ -153,24 +154,38 @@ def test_a_chart_is_drawn_with_curves_or_bars(tmp_path: Path, suffix: str) -> No
 
 def test_nothing_measured_is_said() -> None:
     broken = [replace(a_setting(1), rate=None, low=None, high=None, runs=0, phases=(), trial_seconds=None, failed=2)]
-    assert recommendation(broken, None, "cannot-tell", "env step", 0.03).startswith("No setting completed")
+    assert recommendation(broken, Found(None, "cannot-tell", "env step", 0.03)).startswith("No setting completed")
     found = replace(a_sweep(), settings=tuple(broken), curves=(), best=None, confirmation=None, standing="cannot-tell")
     assert "2 failed" in drawn(found)
     assert "2 failed" in render_sweep_markdown(found)
 
 
-def said(*verdicts: Verdict | None, runs: int = 5, best: str = "envs=16", standing: str = "cannot-tell") -> str:
+def said(*verdicts: Verdict | None, runs: int = 5, standing: Standing = "cannot-tell") -> str:
     settings = [a_setting(n, verdict, 100.0 + n, runs) for n, verdict in zip((1, 4, 16), verdicts, strict=True)]
-    return recommendation(settings, best, standing, "env step", 0.03)  # type: ignore[arg-type]
+    return recommendation(settings, Found("envs=16", standing, "env step", 0.03))
 
 
 def test_the_recommendation_says_how_sure_it_is() -> None:
     assert "is proven to be faster than every other setting" in said("slower", "slower", None, standing="proven")
-    assert said("slower", "same", None, standing="tie").startswith(
-        "Use envs=4: envs=16 (116 steps/s) was fastest, but by"
-    )
+    tie = said("slower", "same", None, standing="tie")
+    assert tie == "Use envs=4: envs=16 (116 steps/s) was fastest, but by less than 3%."
     assert "envs=4 may be as fast: --confirm tells" in said("slower", "cannot-tell", None)
     assert "too few runs to prove it" in said("cannot-tell", "cannot-tell", None, runs=3)
+
+
+@pytest.mark.parametrize(
+    ("standing", "verdict", "start"),
+    [
+        ("proven", "slower", "Use envs=16 (116 steps/s"),
+        ("tie", "same", "Use envs=4: envs=16 (116"),
+        ("refuted", "faster", "Use envs=4: it is proven to be faster than envs=16"),
+        ("cannot-tell", "cannot-tell", "Fastest seen: envs=16"),
+    ],
+)
+def test_a_confirmation_counts_for_more_than_the_sweep(standing: Standing, verdict: Verdict, start: str) -> None:
+    settings = [a_setting(n, None, 100.0 + n, 3) for n in (1, 4, 16)]
+    told = Confirmation("envs=16", standing, (Rival("envs=4", 6, 1.0, 0.9, 1.1, verdict),), "")
+    assert recommendation(settings, Found("envs=16", "cannot-tell", "env step", 0.03, told)).startswith(start)
 
 
 def test_a_confirmation_is_proven_a_tie_refuted_or_not_to_be_told() -> None:
