@@ -188,7 +188,7 @@ def _law(
         coherency=_estimate(found.coherency, sampled[:, 2] / sampled[:, 0]),
         knee=_estimate(knee, np.clip(_knees(sampled), low, high)) if knee is not None else None,
         peak=peak if peak is not None and low <= peak <= high else None,
-        ceiling=found.rate_of_one / found.serial if found.coherency <= 0 < found.serial else None,
+        ceiling=found.rate_of_one / found.serial if found.coherency <= 0 < found.serial < 1 else None,
         misfit=misfit,
         r_squared=explained,
         curve=tuple(CurvePoint(float(n), found.rate(float(n))) for n in np.geomspace(low, high, _DRAWN)),

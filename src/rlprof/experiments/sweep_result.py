@@ -14,7 +14,8 @@ from rlprof.experiments.compare import Incomparable
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.measurements import Measurement
 from rlprof.experiments.same_work import Work, judge_work, work_of
-from rlprof.experiments.statistics import ALPHA, Centre, centre_of
+from rlprof.experiments.statistics import ALPHA, FEWEST_PAIRS, Centre, centre_of
+from rlprof.experiments.student import quantile
 from rlprof.experiments.sweep_curves import curves_of
 from rlprof.experiments.sweep_words import Found, recommendation, said
 from rlprof.experiments.trial_pairs import left_out, load_warnings
@@ -109,11 +110,15 @@ def best_setting(journal: ArmsJournal, rates: Mapping[str, Centre]) -> str | Non
     return max(sound, key=lambda name: rates[name].mean, default=None)
 
 
+def level_among(settings: int) -> float:
+    """What a comparison with the best of so many is held to. As the same runs chose the best, all pairs share."""
+    return ALPHA / max(settings * (settings - 1) // 2, 1)
+
+
 def _against(journal: ArmsJournal, best: str, measured: _Measured) -> dict[str, Verdict]:
-    """Every other setting against the best. As the best is chosen by the same runs, all pairs share the budget."""
+    """Every other setting against the best."""
     others = [name for name in measured.rates if name != best]
-    count = len(others) + 1
-    level = ALPHA / max(count * (count - 1) // 2, 1)
+    level = level_among(len(others) + 1)
     found: dict[str, Verdict] = {}
     for name in others:
         try:
@@ -133,15 +138,15 @@ def _setting(
 ) -> Setting:
     trials = [trial for trial in journal.trials if trial.variant == name]
     rate = measured.rates.get(name)
-    low, high = rate.interval(ALPHA) if rate is not None else (0.0, 0.0)
+    likely = interval_of(rate, measured.rates) if rate is not None else None
     runs = measured.trials[name]
     return Setting(
         name=name,
         values=dict(values),
         runs=len(runs),
         rate=math.exp(rate.mean) if rate is not None else None,
-        low=math.exp(low) if rate is not None and rate.n > 1 else None,
-        high=math.exp(min(high, 700.0)) if rate is not None and rate.n > 1 else None,
+        low=math.exp(likely[0]) if likely is not None else None,
+        high=math.exp(min(likely[1], 700.0)) if likely is not None else None,
         phases=_phases(measured.measurements(name)),
         trial_seconds=median(trial.seconds for trial in runs) if runs else None,
         failed=sum(trial.outcome == "failed" for trial in trials),
@@ -150,6 +155,23 @@ def _setting(
         given_up=next((entry.why for entry in journal.dropped if entry.arm == name), None),
         other_work=_other_work(_first_measured(journal, measured), name, measured),
     )
+
+
+def interval_of(rate: Centre, rates: Mapping[str, Centre]) -> tuple[float, float] | None:
+    """Where the logarithm of a rate lies in 95 of 100 cases; None where nothing was run twice.
+
+    Two or three runs alone hardly say how far runs lie apart. All settings were run on one machine in the same
+    rounds, so that their runs are taken to scatter alike, as shares, until a setting has enough of its own.
+    """
+    if rate.n >= FEWEST_PAIRS:
+        return rate.interval(ALPHA)
+    repeated = [other for other in rates.values() if other.n > 1]
+    freedom = sum(other.df for other in repeated)
+    if not freedom:
+        return None
+    scatter = math.sqrt(sum(other.df * other.spread**2 for other in repeated) / freedom)
+    reach = quantile(ALPHA, freedom) * scatter / math.sqrt(rate.n)
+    return rate.mean - reach, rate.mean + reach
 
 
 def _phases(measurements: Sequence[Measurement]) -> tuple[PhaseShare, ...]:

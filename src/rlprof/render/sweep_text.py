@@ -25,7 +25,7 @@ def rate(found: Sweep, value: float | None) -> str:
 def likely(setting: Setting) -> str:
     if setting.low is None or setting.high is None or setting.rate is None:
         return ""
-    if setting.high > 10 * setting.rate:
+    if setting.high > 3 * setting.rate:  # digits would only look as if they said something
         return "anything"
     return f"{three_digits(setting.low)} to {three_digits(setting.high)}"
 
@@ -79,7 +79,8 @@ def law_lines(found: Sweep, curve: Curve) -> Iterator[str]:
 def _turns(found: Sweep, curve: Curve) -> Iterator[str]:
     law = curve.law
     if law.knee is not None:
-        where = f"{curve.parameter}={_number(law.knee.value)} ({_range(law.knee)})"
+        near = f"{_number(law.knee.low)} to {_number(law.knee.high)}"
+        where = f"{curve.parameter}={_number(law.knee.value)} ({near})"
         yield f"Knee at {where}: from there, twice as many bring less than a tenth more."
     else:
         yield f"No knee: it still grows at {curve.parameter}={_number(curve.numbers[-1])}, so more is worth a try."
@@ -94,7 +95,7 @@ def _explained(law: Law) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else three_digits(value)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _range(estimate: Estimate) -> str:
@@ -102,8 +103,12 @@ def _range(estimate: Estimate) -> str:
 
 
 def _share(estimate: Estimate) -> str:
-    low, high = (f"{100 * value:.2g}%" for value in (estimate.low, estimate.high))
-    return f"{100 * estimate.value:.2g}% ({low} to {high})"
+    return f"{_percent(estimate.value)} ({_percent(estimate.low)} to {_percent(estimate.high)})"
+
+
+def _percent(share: float) -> str:
+    """Small shares matter here: coherency counts once for every pair."""
+    return f"{100 * share:.0f}%" if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def rival_line(rival: Rival, found: Sweep) -> str:
