@@ -34,7 +34,7 @@ Examples:
   rlprof investigate exp --json - --markdown result.md     show it again
 
 A plan is TOML: a command, and hypotheses with a change, the speed-up that is expected, confidence, effort, and whether
-learning changes. docs/experiments/investigate.md describes it; nothing in it is run but the command."""
+learning changes. docs/commands/investigate.md describes it; nothing in it is run but the command."""
 
 
 @click.command(epilog=EPILOG, short_help="Test hypotheses about what would make a program faster.")

@@ -67,9 +67,9 @@ def stage_of(root: Path, plan: Plan, name: str, change: Change) -> Stage:
     return Stage(name, arms, root / f"{readable}-{digest}")
 
 
-def first_look(root: Path, plan: Plan) -> Stage:
+def first_look(root: Path, name: str, plan: Plan) -> Stage:
     """The program as it is, by itself: whether it works, and how long it takes."""
-    return Stage(FIRST_LOOK, (baseline_arm(plan),), root / FIRST_LOOK)
+    return Stage(name, (baseline_arm(plan),), root / name)
 
 
 def has_settled(journal: ArmsJournal) -> bool:
