@@ -84,11 +84,11 @@ class Conductor:
 
     def _together(self, teams: list[Team]) -> None:
         """What helps, at once. The baseline of that may take longer, so it is looked at first."""
-        longer = self._case.first_look_together()
-        if teams and longer is not None and (longer.exists() or self._time_left.allows(self._shortest_test())):
-            self._look(longer)
-        for at, team in enumerate(teams):
-            with contextlib.suppress(TrialsFail):  # what was found about each alone stands all the same
+        longer = self._case.first_look_together() if teams else None
+        with contextlib.suppress(TrialsFail):  # what was found about each alone stands all the same
+            if longer is not None and (longer.exists() or self._time_left.allows(self._shortest_test())):
+                self._look(longer)
+            for at, team in enumerate(teams):
                 self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(teams) - at - 1))
 
     def _conduct(self, runs: int, warm_up_runs: int = 0) -> Conduct:
