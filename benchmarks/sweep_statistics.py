@@ -1,8 +1,8 @@
 """Do the statistics of `rlprof sweep` hold? Tried many times on a machine made of numbers.
 
 The laws are known, the noise is what compare_statistics.py describes. Looked at are how often the interval of each of
-the law's numbers holds the true one, how often one of several equal settings is called slower than another, and how often
-a setting that is faster comes first and is proven to be.
+the law's numbers holds the true one, how often one of several equal settings is called slower than another, and how
+often a setting that is faster comes first and is proven to be.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def main() -> int:
     result.tables.append(best_table(result, 2 * times))
     result.notes.append(f"{times} sweeps for each figure about laws, {2 * times} about the best.")
     result.notes.append(
-        "A machine that drifts has another speed in every session, which the rate of one follows: its interval is about "
-        "the session. Serial part and coherency are ratios, and hold on every machine."
+        "A machine that drifts has another speed in every session, which the rate of one follows: its interval is "
+        "about the session. Serial part and coherency are ratios, and hold on every machine."
     )
     return finish(result, args)
 

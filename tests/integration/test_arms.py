@@ -1,4 +1,4 @@
-"""Rounds of arms with real programs: one faster by its environment, one that does less, one that hangs."""
+"""Rounds of arms with real programs: one that is faster by its environment, one that does less."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Quiet:
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> ArmsJournal:
     folder = tmp_path_factory.mktemp("arms")
     train = str(write_program(folder, SLEEPY, "train.py"))
+    slow = (train, "--update-ms", "20", "--turns")
     arms = (
-        Arm(BASELINE_ARM, (train, "--update-ms", "8")),
-        Arm("quick-update", (train,), {"UPDATE_MS": "2"}),
-        Arm("half", (train, "--turns", "15", "--update-ms", "8")),
-        Arm("hangs", (train, "--mode", "hangs")),
+        Arm(BASELINE_ARM, (*slow, "12")),
+        Arm("quick-update", (train, "--turns", "12"), {"UPDATE_MS": "2"}),
+        Arm("half", (*slow, "6")),
     )
-    plan = ArmsPlan("sweep", arms, Conduct(5, seed=2, warm_up_runs=0, timeout=4.0, early_stop=True))
+    plan = ArmsPlan("sweep", arms, Conduct(5, seed=2, warm_up_runs=0, early_stop=True))
     journal = ArmsJournal(folder, plan)
     journal.save()
     run_rounds(journal, Quiet())
@@ -49,13 +49,6 @@ def test_an_arm_is_compared_with_the_baseline_by_rounds_and_by_phase(experiment:
     assert (quick.baseline.name, quick.candidate.name) == (BASELINE_ARM, "quick-update")
 
 
-def test_an_arm_that_hangs_is_ended_and_dropped_with_its_recordings_kept(experiment: ArmsJournal) -> None:
-    hanging = [trial for trial in experiment.trials if trial.variant == "hangs"]
-    assert [trial.outcome for trial in hanging] == ["timeout", "timeout"]
-    assert all((experiment.directory / trial.recording).is_file() for trial in hanging)
-    assert "hangs" not in compare_arms(experiment)
-
-
 def test_an_arm_that_does_less_is_called_that(experiment: ArmsJournal) -> None:
     readings = Readings(experiment)
     work = {
@@ -66,7 +59,6 @@ def test_an_arm_that_does_less_is_called_that(experiment: ArmsJournal) -> None:
     assert judge_work(work[BASELINE_ARM], work["quick-update"]).is_same
 
 
-def test_a_clear_answer_settles_an_arm_and_an_unclear_one_does_not(experiment: ArmsJournal) -> None:
+def test_only_arms_with_an_answer_are_settled(experiment: ArmsJournal) -> None:
     settled = {entry.arm for entry in settled_arms(experiment, Readings(experiment))}
-    assert "hangs" not in settled
     assert settled <= {"quick-update", "half"}
