@@ -395,3 +395,17 @@ def test_a_plan_is_made_from_a_recording_and_never_over_another(folder: Path) ->
 
 def test_the_plan_in_the_directory_is_the_one_that_counts(folder: Path, result: Json) -> None:
     assert read_plan(folder / "exp" / "plan.toml") == read_plan(folder / "plan.toml")
+
+
+def test_a_program_that_stops_working_leaves_what_was_measured(folder: Path) -> None:
+    """Its second run fails: only the first look is over by then."""
+    source = "import pathlib, sys\nruns = pathlib.Path('runs.txt')\nwith runs.open('a') as file:\n    file.write('x')\n"
+    source += "if len(runs.read_text()) > 1:\n    sys.exit('the disk is full')\nimport train\n"
+    write_program(folder, source, "weary.py")
+    plan = PLAN[: PLAN.index('[[hypothesis]]\nname = "another colour"')].replace("train.py", "weary.py")
+    (folder / "weary.toml").write_text(plan, encoding="utf-8")
+    done = rlprof(folder, "investigate", "weary.toml", "--out", "weary", "--json", "weary.json")
+    assert done.code == 2
+    assert "the program as it is failed with exit code 1" in done.err
+    assert "what was measured is kept: rlprof investigate --resume weary" in done.err
+    assert json.loads((folder / "weary.json").read_text())["runs"] > 1

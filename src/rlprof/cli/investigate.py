@@ -13,12 +13,14 @@ from rlprof.cli.duration import parse_duration
 from rlprof.cli.investigate_progress import InvestigationProgress
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trials import checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
+from rlprof.experiments.executor import TrialsFail
 from rlprof.experiments.investigate.case import PLAN_FILE, Case, begin, resume
 from rlprof.experiments.investigate.conclude import Standing, conclude, teams
 from rlprof.experiments.investigate.conduct import Conductor, TimeLeft
 from rlprof.experiments.investigate.parse import read_plan
 from rlprof.experiments.investigate.plan import BadPlan, Plan
 from rlprof.experiments.investigate.stage import KIND
+from rlprof.model.clean import clean_text
 from rlprof.model.errors import BadOption
 from rlprof.model.investigation import Investigation
 from rlprof.recording.place import RUNS_DIRECTORY
@@ -34,7 +36,7 @@ Examples:
   rlprof investigate exp --json - --markdown result.md     show it again
 
 A plan is TOML: a command, and hypotheses with a change, the speed-up that is expected, confidence, effort, and whether
-learning changes. docs/experiments/investigate.md describes it; nothing in it is run but the command."""
+learning changes. docs/commands/investigate.md describes it; nothing in it is run but the command."""
 
 
 @click.command(epilog=EPILOG, short_help="Test hypotheses about what would make a program faster.")
@@ -71,12 +73,12 @@ def investigate(
         _write_plan(recording, out)
         return
     if plan is not None and plan.is_dir():
-        found, interrupted = conclude(resume(plan), Standing()), False
+        found, code = conclude(resume(plan), Standing()), None
     else:
         case = _case(plan, out, resumed).with_limits(runs, timeout)
-        found, interrupted = _run(case, TimeLeft(parse_duration(budget) if budget is not None else None))
+        found, code = _run(case, TimeLeft(parse_duration(budget) if budget is not None else None))
     _show(_masked(found), json_file, markdown_file)
-    sys.exit(130 if interrupted else exit_code_of(found))
+    sys.exit(exit_code_of(found) if code is None else code)
 
 
 def exit_code_of(found: Investigation) -> int:
@@ -108,18 +110,23 @@ def _check(plan: Plan, file: Path) -> None:
             raise BadPlan(f"{file}: hypothesis {hypothesis.name}: {error}") from None
 
 
-def _run(case: Case, time_left: TimeLeft) -> tuple[Investigation, bool]:
-    """Run what is missing, then judge; whether somebody broke it off."""
-    interrupted = False
+def _run(case: Case, time_left: TimeLeft) -> tuple[Investigation, int | None]:
+    """Run what is missing, then judge; the exit code where it did not come to its end."""
+    code = None
+    again = f"rlprof investigate --resume {shlex.quote(str(case.directory))}"
     try:
         with ended_as_by_ctrl_c():
             Conductor(case, InvestigationProgress(), time_left).run(lambda: teams(case))
     except KeyboardInterrupt:
-        interrupted = True
-        where = shlex.quote(str(case.directory))
-        click.echo(f"\nrlprof: interrupted; what was measured is kept: rlprof investigate --resume {where}", err=True)
+        code = 130
+        click.echo(f"\nrlprof: interrupted; what was measured is kept: {again}", err=True)
+    except TrialsFail as error:
+        if not any(case.stage(hypothesis).exists() for hypothesis in case.tested()):
+            raise
+        code = error.exit_code
+        click.echo(f"rlprof: {clean_text(str(error), 1000)}; what was measured is kept: {again}", err=True)
     click.echo(err=True)
-    return conclude(case, Standing(interrupted, time_left.is_spent)), interrupted
+    return conclude(case, Standing(code == 130, time_left.is_spent)), code
 
 
 def _masked(found: Investigation) -> Investigation:
@@ -135,6 +142,7 @@ def _masked(found: Investigation) -> Investigation:
     return replace(
         found,
         baseline=words(found.baseline),
+        actions=tuple(replace(item, action=" ".join(mask_arguments(item.action.split(" ")))) for item in found.actions),
         hypotheses=tuple(
             replace(one, command=words(one.command), environment=variables(dict(one.environment)))
             for one in found.hypotheses

@@ -12,7 +12,7 @@ from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.combine import Team
 from rlprof.experiments.investigate.parse import read_plan
 from rlprof.experiments.investigate.plan import Hypothesis, Plan, in_order
-from rlprof.experiments.investigate.stage import KIND, Stage, first_look, stage_of
+from rlprof.experiments.investigate.stage import FIRST_LOOK, KIND, Stage, first_look, stage_of
 from rlprof.experiments.logbook import FILE, SCHEMA, NoExperiment, read_content
 from rlprof.model.errors import BadOption
 
@@ -37,11 +37,19 @@ class Case:
 
     def team_stage(self, team: Team) -> Stage:
         """Both sides run with what the plan says about combinations; a change has the last word."""
+        return stage_of(self.directory, self._longer(), f"together {team.name}", team.change)
+
+    def _longer(self) -> Plan:
         words = changed_words(self.plan.command, self.plan.settings.arguments_combined, ())
-        return stage_of(self.directory, replace(self.plan, command=words), f"together {team.name}", team.change)
+        return replace(self.plan, command=words)
 
     def first_look(self) -> Stage:
-        return first_look(self.directory, self.plan)
+        return first_look(self.directory, FIRST_LOOK, self.plan)
+
+    def first_look_together(self) -> Stage | None:
+        """The program as it is where changes are tried together; None where that is no other run."""
+        is_other = bool(self.plan.settings.arguments_combined)
+        return first_look(self.directory, f"{FIRST_LOOK}-together", self._longer()) if is_other else None
 
     def with_limits(self, runs: int | None, timeout: float | None) -> Case:
         """The same with what was said on the command line."""

@@ -37,8 +37,8 @@ def conclude(case: Case, standing: Standing) -> Investigation:
     tested = _hypotheses(case, opened, standing)
     together = [_combination(case, team, standing) for team in _teams(case, tested)]
     journals = [journal for journal, _ in opened.values()]
-    stages = [case.first_look(), *(case.team_stage(team) for team in _teams(case, tested))]
-    journals += [journal for stage in stages if (journal := stage.opened()) is not None]
+    stages = [case.first_look(), case.first_look_together(), *(map(case.team_stage, _teams(case, tested)))]
+    journals += [found for stage in stages if stage is not None and (found := stage.opened()) is not None]
     trials = [trial for journal in journals for trial in journal.trials]
     loads = [trial.other_load for trial in trials if trial.other_load is not None]
     load = median(loads) if loads else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -68,29 +69,36 @@ class Conductor:
         self._time_left = time_left
         self._typical = 0.0  # seconds of a run of the program as it is
         self._reserve = 0.0  # seconds that are kept for what comes later
-        self._limit = case.plan.settings.timeout
+        self._limit: float | None = None  # seconds that a run may take
 
     def run(self, teams: Callable[[], list[Team]]) -> None:
         """Run whatever is missing. A KeyboardInterrupt passes through with everything saved."""
-        self._look()
+        self._look(self._case.first_look())
         tests = self._case.tested()
         for at, hypothesis in enumerate(tests):
             self._reserve = self._time_together(teams) if self._time_left.is_limited else 0.0
             may = hypothesis.changes_learning or hypothesis.is_diagnosis
             self._test(Test(self._case.stage(hypothesis), may, len(tests), len(tests) - at - 1))
         self._reserve = 0.0
-        together = teams()
-        for at, team in enumerate(together):
-            self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(together) - at - 1))
+        self._together(teams())
+
+    def _together(self, teams: list[Team]) -> None:
+        """What helps, at once. The baseline of that may take longer, so it is looked at first."""
+        longer = self._case.first_look_together() if teams else None
+        with contextlib.suppress(TrialsFail):  # what was found about each alone stands all the same
+            if longer is not None and (longer.exists() or self._time_left.allows(self._shortest_test())):
+                self._look(longer)
+            for at, team in enumerate(teams):
+                self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(teams) - at - 1))
 
     def _conduct(self, runs: int, warm_up_runs: int = 0) -> Conduct:
         settings = self._case.plan.settings
         return Conduct(runs, self._case.seed, warm_up_runs, self._limit, early_stop=True, margin=settings.margin)
 
-    def _look(self) -> None:
+    def _look(self, stage: Stage) -> None:
         """Warm up by the program as it is, and see that it works and how long it takes."""
-        stage = self._case.first_look()
         settings = self._case.plan.settings
+        self._limit = settings.timeout
         journal = stage.begun(self._conduct(0, max(settings.warm_up_runs, 1)))
         if not any(trial.outcome == "completed" for trial in journal.trials):
             journal.trials.clear()  # what did not work before may work now
@@ -100,8 +108,7 @@ class Conductor:
         if not worked:
             raise TrialsFail(_why_baseline_fails(journal.directory, journal.trials[-1]))
         self._typical = fmean(worked)
-        if self._limit is None:
-            self._limit = max(LONGEST * max(worked), SHORTEST_LIMIT)
+        self._limit = settings.timeout or max(LONGEST * max(worked), SHORTEST_LIMIT)
 
     def _test(self, test: Test) -> None:
         runs, stage = self._case.plan.settings.runs, test.stage
@@ -114,7 +121,10 @@ class Conductor:
         self._audience.test_begins(stage.name, journal, 2 * runs * test.behind * self._typical)
         try:
             drop = ends_test(Readings(journal), test.planned, may_learn_otherwise=test.may_learn_otherwise)
-            run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
+            stopped = run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
+            if not stopped and not journal.ended_at:
+                journal.ended_at.append(len(journal.pairs(CHANGE_ARM)))
+                journal.save()
         except TrialsFail:
             if any(entry.arm == BASELINE_ARM for entry in journal.dropped):
                 raise

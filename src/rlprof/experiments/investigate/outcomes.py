@@ -189,6 +189,8 @@ def levels_of(tests: dict[str, tuple[ArmsJournal, Readings]], planned: int) -> d
     held = holm_levels({name: centre.p_differs() for name, centre in centres.items()}, END_BUDGET)
     levels = {name: level for name, (level, _) in held.items()}
     for name, centre in centres.items():
-        if has_settled(tests[name][0]):
+        journal = tests[name][0]
+        # Only the first planned end has a budget of its own: who stops before it, or asks for more, is peeking.
+        if has_settled(journal) or journal.ended_at[:1] != [centre.n]:
             levels[name] = (look_level(centre.n) or END_BUDGET) / max(planned, 1)
     return levels

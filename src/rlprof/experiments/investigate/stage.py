@@ -12,7 +12,7 @@ from typing import Final
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, open_arms
 from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.plan import Change, Plan
-from rlprof.experiments.logbook import FILE
+from rlprof.experiments.logbook import FILE, WARM_UP
 
 KIND: Final = "investigate"
 CHANGE_ARM: Final = "change"
@@ -67,9 +67,9 @@ def stage_of(root: Path, plan: Plan, name: str, change: Change) -> Stage:
     return Stage(name, arms, root / f"{readable}-{digest}")
 
 
-def first_look(root: Path, plan: Plan) -> Stage:
+def first_look(root: Path, name: str, plan: Plan) -> Stage:
     """The program as it is, by itself: whether it works, and how long it takes."""
-    return Stage(FIRST_LOOK, (baseline_arm(plan),), root / FIRST_LOOK)
+    return Stage(name, (baseline_arm(plan),), root / name)
 
 
 def has_settled(journal: ArmsJournal) -> bool:
@@ -78,5 +78,5 @@ def has_settled(journal: ArmsJournal) -> bool:
 
 def is_done(journal: ArmsJournal) -> bool:
     """Whether more rounds would bring nothing, or are not planned."""
-    done = {trial.pair for trial in journal.trials if trial.variant == CHANGE_ARM and trial.outcome != "interrupted"}
-    return CHANGE_ARM not in journal.active() or len(done - {-1}) >= journal.plan.runs
+    done = {trial.pair for trial in journal.trials if trial.variant == CHANGE_ARM and trial.came_to_its_end}
+    return CHANGE_ARM not in journal.active() or len(done - {WARM_UP}) >= journal.plan.runs
