@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rlprof.advise.report import complete_report
-from rlprof.analyse.chart_data import MOST_POINTS, report_curves, share_bars
+from rlprof.analyse.chart_data import MOST_POINTS, names_apart, report_curves, share_bars
 from rlprof.model.comparison import Comparison, Overall, PhaseRow, Side
 from rlprof.model.recording import Recording
 from rlprof.render.charts.comparison_charts import comparison_charts
@@ -140,6 +140,12 @@ def test_charts_of_a_hostile_recording_are_harmless() -> None:
 def test_the_end_of_a_path_is_what_is_shown() -> None:
     assert ending("iteration / rollout / env_step / physics") == "… / env_step / physics"
     assert ending("short / path") == "short / path"
+
+
+def test_sides_are_told_apart_by_where_their_names_differ() -> None:
+    assert names_apart(a_comparison()) == ("", "--turbo")
+    shown = texts(grid_figure(comparison_charts(a_comparison()), "svg"))
+    assert {"A", "B: --turbo", "Is B faster?", "60.0 µs", "1.25x"} <= set(shown)
 
 
 def test_bars_add_up_to_the_wall_clock() -> None:
