@@ -15,7 +15,7 @@ import click
 from rlprof.cli.project import find_settings
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
-from rlprof.cli.window_files import fold_in, refuse_what_is_there, say_what_windows_left
+from rlprof.cli.window_files import fold_in, make_room, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.recording import Status
 from rlprof.record.children import Inheritance, environment_for
@@ -122,8 +122,8 @@ def run(
     )
     if overwrite and out is not None:
         discard(out)
-    elif out is not None and (options.torch_trace or options.detailed):
-        refuse_what_is_there(named(out))
+    if out is not None and (options.torch_trace or options.detailed):
+        make_room(named(out), overwrite=overwrite)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     code, recorded = record_program(words, target, options, watch)
