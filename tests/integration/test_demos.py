@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -182,6 +183,21 @@ def test_the_ranges_that_teacher_marks_are_its_operations(teacher: tuple[Outcome
     assert ("ppo", "rollout", "teacher") not in paths
 
 
+def test_teacher_is_traced_for_some_iterations_and_its_table_is_of_the_others(tmp_path: Path) -> None:
+    lines = demo(tmp_path, "teacher", "--rollouts-every", "0", "--torch-trace", "wait=1,warmup=1,active=2", *TEACHER)
+    report = read_report(tmp_path / "found.rlprof")
+    assert_ledgers_close(report)
+    assert (tmp_path / "found.torch-0.json.gz").exists()
+    assert [(window["iterations"], window["apart"]) for window in report["windows"]] == [(3, True)]
+    by_phase = {entry["phase"]: {each["name"] for each in entry["operators"]} for entry in report["operators"]}
+    assert "aten::addmm" in by_phase["policy.forward"]
+    assert "aten::mm" in by_phase["learn.backward"]
+    assert any(line.startswith("torch.profiler: 3 iterations") for line in lines)
+    supervised = next(line for line in lines if line.startswith("supervised rollouts"))
+    assert supervised.startswith("supervised rollouts 1 to 17,")
+    assert sum(" steps, supervised: " in line or " steps, ppo: " in line for line in lines) == 10
+
+
 def test_the_rollout_tree_is_shown_while_teacher_runs_and_for_each_phase_at_the_end(
     teacher: tuple[Outcome, Json],
 ) -> None:
@@ -239,8 +255,9 @@ ROBOTS_OPERATIONS = {
 
 
 def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(tmp_path: Path) -> None:
-    need("sb3_contrib", "PIL")
-    done = run([*RLPROF, "demo", "robots", "--out", "found.rlprof", "--summary-every", "50", *ROBOTS], tmp_path)
+    need("sb3_contrib", "PIL", "matplotlib")
+    files = ("--charts", "robots.png", "--json", "robots.json", "--text", "robots.txt")
+    done = run([*RLPROF, "demo", "robots", "--out", "found.rlprof", "--summary-every", "50", *files, *ROBOTS], tmp_path)
     assert done.code == 0, done.err
     said = [line for line in done.out.splitlines() if "games solved" in line]
     assert len(said) == 10
@@ -258,6 +275,9 @@ def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(t
     assert update["memory_exact"]
     drawn = sum(entry["calls"] for entry in operations(report, "rendering"))
     assert drawn >= report["throughput"]["env_steps"] == 128
+    assert json.loads((tmp_path / "robots.json").read_text(encoding="utf-8"))["operations"] == report["operations"]
+    assert "ConvLSTM layers" in (tmp_path / "robots.txt").read_text(encoding="utf-8")
+    assert (tmp_path / "robots.png").read_bytes().startswith(b"\x89PNG")
 
 
 RANDOM_ROBOTS = """

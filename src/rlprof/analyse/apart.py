@@ -73,7 +73,8 @@ def outside_windows(recording: Recording) -> Recording:
     cuts = _cuts(recording.main, windows) if isinstance(windows, list) else None
     if cuts is None:
         return recording
-    return replace(recording, processes=tuple(_outside(process, cuts) for process in recording.processes))
+    main, *children = recording.processes
+    return replace(recording, processes=(_outside(main, cuts), *(_beside(child, cuts) for child in children)))
 
 
 def _cuts(main: Process, windows: list[Any]) -> Cuts | None:
@@ -115,6 +116,13 @@ def _outside(process: Process, cuts: Cuts) -> Process:
             stretches=lambda: _stretches(process.stretches, cuts),
         ),
     )
+
+
+def _beside(child: Process, cuts: Cuts) -> Process:
+    """Nothing looked on in a child: its time is its own. What it did at the same time as its parent goes with it."""
+    counters = _counters(child, cuts)
+    load = replace(child.load, counters=lambda: counters, stretches=lambda: _stretches(child.stretches, cuts))
+    return replace(child, counters=_totals(child, counters), load=load)
 
 
 def _stats(process: Process, cuts: Cuts) -> dict[int, PathStats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Literal
 
 import numpy as np
@@ -99,7 +100,14 @@ def _highest(t: FloatColumn, value: FloatColumn) -> Curve:
     return Curve(tuple(float(t[piece].mean()) for piece in kept), tuple(float(value[piece].max()) for piece in kept))
 
 
-def largest_changes(comparison: Comparison) -> list[PhaseRow]:
+def largest_phases(comparison: Comparison, most: int) -> list[PhaseRow]:
     """The phases that take most of the time on either side, largest first."""
     ranked = sorted(comparison.phases, key=lambda row: -max(row.baseline_seconds, row.candidate_seconds))
-    return ranked[:MOST_BARS]
+    return ranked[:most]
+
+
+def names_apart(comparison: Comparison) -> tuple[str, str]:
+    """The names of both sides without the words at their beginning that they share."""
+    a, b = comparison.baseline.name.split(), comparison.candidate.name.split()
+    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))))
+    return " ".join(a[shared:]), " ".join(b[shared:])

@@ -124,9 +124,9 @@ def compare(
         found = _by_name(recordings, behind, by, share)
     else:
         found = _by_reading(recordings, behind, share, force)
-    show(found, json_file, markdown_file, html_file)
     if charts is not None:
-        write_comparison_charts(charts, found)
+        write_comparison_charts(charts, found)  # first: who reads the terminal's output may have gone by its end
+    show(found, json_file, markdown_file, html_file)
     if interrupted:
         sys.exit(130)
 

@@ -18,7 +18,7 @@ import click
 from rlprof.cli.project import find_settings, read_expectations
 from rlprof.cli.supervise import Watch, end_like, supervise
 from rlprof.cli.watch import SummaryWatch
-from rlprof.cli.window_files import fold_in, refuse_what_is_there, say_what_windows_left
+from rlprof.cli.window_files import fold_in, make_room, say_what_windows_left
 from rlprof.model.errors import BadOption, EmptyRecording, RlprofError
 from rlprof.model.expectations import Expectation
 from rlprof.model.recording import Recording, Status
@@ -151,8 +151,8 @@ def run(
     companions = _companions(live=live, tensorboard=tensorboard, wandb=wandb, prometheus=prometheus)
     if overwrite and out is not None:
         discard(out)
-    elif out is not None and (options.torch_trace or options.detailed):
-        refuse_what_is_there(named(out))
+    if out is not None and (options.torch_trace or options.detailed):
+        make_room(named(out), overwrite=overwrite)
     target = claim(out or default_target(f"{module}.py" if module else command[0]), numbered=out is None)
     watch = SummaryWatch(target, summary_every, summary_seconds) if summary_every or summary_seconds else None
     with _treated(treatments):

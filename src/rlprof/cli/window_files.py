@@ -19,10 +19,12 @@ from rlprof.recording.traces import fold_traces
 CODES = ("torch-trace", "detailed")
 
 
-def refuse_what_is_there(target: Path) -> None:
-    """A file that another tool may have written is not replaced."""
+def make_room(target: Path, *, overwrite: bool) -> None:
+    """A file that another tool may have written is not replaced unasked; that of an older run would mislead."""
     for file in (trace_of(target, 0), profile_of(target), detailed_of(target)):
-        if file.exists():
+        if overwrite:
+            file.unlink(missing_ok=True)
+        elif file.exists():
             raise OutputExists(f"{file} exists already: choose another --out, or allow it with --overwrite")
 
 

@@ -12,7 +12,7 @@ from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.report import build_report
 from rlprof.analyse.torch_operators import MOST_OPERATORS
 from rlprof.model.recording import Recording
-from support.recordings import SECOND, START_NS, RecordingBuilder, a_recording, span
+from support.recordings import SECOND, START_NS, RecordingBuilder, a_child, a_recording, span
 
 
 def ns(second: float) -> int:
@@ -69,6 +69,16 @@ def test_what_came_later_moves_up() -> None:
     assert ((found.memory.at_ns - START_NS) / SECOND).tolist() == pytest.approx([0, 1, 2, 3, 4, 5, 6])
     assert found.memory.rss_bytes.tolist() == [0, 1_000_000, 2_000_000, 3_000_000, 7_000_000, 8_000_000, 9_000_000]
     assert found.end_ns == ns(7.0)
+
+
+def test_a_child_keeps_its_time_and_loses_what_it_counted_meanwhile() -> None:
+    builder = recorded(a_window(3.999, 7.001))
+    child = a_child(seconds=8.0).spans(span("env.step", count=8, self_seconds=4.0))
+    builder.child(child.counter("transitions", 800.0))
+    kept = outside_windows(builder.build()).processes[1]
+    assert kept.recorded_ns == 8 * SECOND
+    assert kept.counters["transitions"].amount == pytest.approx(500.0)
+    assert whole(builder.build()) == pytest.approx(7.0)
 
 
 def test_cutting_twice_changes_nothing_more() -> None:

@@ -15,6 +15,7 @@ NO_PATH: Final = -1
 
 Timed = tuple[Event, int, int]
 Key = tuple[int, str]  # path, operator
+Launch = tuple[Key, bool]  # who launched something on the device, and whether that is counted as a call already
 
 
 class Track:
@@ -52,32 +53,36 @@ class Operators:
         self._sums: dict[Key, list[int]] = {}
 
     def add(self, events: Sequence[Timed], track: Track, clock: Sequence[tuple[int, int]]) -> None:
-        """The operators between the first mark of the clock and the last."""
+        """Those of one trace. `clock` says how much later the track's clock is, from moments of the trace on."""
         later = _later(clock)
-        launches: dict[Any, Key] = {}
+        launches: dict[Any, Launch] = {}
         host = [found for found in events if found[0].get("cat") in OPERATIONS or found[0].get("cat") in CALLS]
         for _, those in groupby(sorted(host, key=_place), _place):
             self._add_thread(sorted(those, key=lambda found: (found[1], -found[2])), track, later, launches)
         for event, _, duration in events:
             if event.get("cat") in ON_DEVICE:
                 number = _correlation(event)
-                key = launches.get(number) if number is not None else None
-                if key is not None:
-                    self._of(key)[3] += duration
+                launch = launches.get(number) if number is not None else None
+                if launch is not None:
+                    key, counted = launch
+                    sums = self._of(key)
+                    sums[0] += not counted
+                    sums[3] += duration
+                    launches[number] = (key, True)
 
     def _add_thread(
-        self, events: Sequence[Timed], track: Track, later: Callable[[int], int], launches: dict[Any, Key]
+        self, events: Sequence[Timed], track: Track, later: Callable[[int], int], launches: dict[Any, Launch]
     ) -> None:
         opened: list[tuple[int, Key]] = []
         for event, start, duration in events:
             while opened and opened[-1][0] <= start:
                 opened.pop()
+            key = (track.at(start + later(start)), str(event.get("name", "?")))
             if event.get("cat") in CALLS:
-                if opened:
-                    launches[_correlation(event)] = opened[-1][1]
+                # What no operator launches, as a graph of kernels, is listed by the call that does.
+                launches[_correlation(event)] = (opened[-1][1], True) if opened else (key, False)
                 continue
             end = min(start + duration, opened[-1][0]) if opened else start + duration
-            key = (track.at(start + later(start)), str(event.get("name", "?")))
             sums = self._of(key)
             sums[0] += 1
             sums[2] += end - start

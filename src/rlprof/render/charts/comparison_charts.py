@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Final
 
-from rlprof.analyse.chart_data import largest_changes
+from rlprof.analyse.chart_data import largest_phases, names_apart
 from rlprof.model.comparison import Comparison, Overall, PhaseRow
 from rlprof.model.units import format_duration, format_ratio
 from rlprof.render.charts.style import BASELINE, CANDIDATE, DARK, head, label, name_rows, patches, write_beside
@@ -39,6 +39,8 @@ ROUND_RATIOS: Final = (
     0.99,
 )
 MOST_TICKS: Final = 7
+MOST_PAIRS: Final = 6  # of bars: more, and the figures beside them would touch
+MOST_RATIOS: Final = 9
 #: Shapes by verdict.
 MARKERS: Final = {"faster": "^", "slower": "v", "same": "s", "cannot-tell": "o"}
 
@@ -46,11 +48,10 @@ MARKERS: Final = {"faster": "^", "slower": "v", "same": "s", "cannot-tell": "o"}
 def comparison_charts(comparison: Comparison) -> dict[str, Draw]:
     """By name; nothing that was not measured is drawn."""
     charts: dict[str, Draw] = {}
-    rows = largest_changes(comparison)
-    if rows:
-        charts["phases"] = partial(_phases, comparison, rows)
+    if comparison.phases:
+        charts["phases"] = partial(_phases, comparison, largest_phases(comparison, MOST_PAIRS))
     if comparison.overall.ratio is not None:
-        charts["speed-up"] = partial(_speed_up, comparison, rows)
+        charts["speed-up"] = partial(_speed_up, comparison, largest_phases(comparison, MOST_RATIOS))
     return charts
 
 
@@ -67,8 +68,8 @@ def _phases(comparison: Comparison, rows: list[PhaseRow], axes: Any) -> None:
     axes.set_xlim(0, 1.25 * longest if longest > 0 else 1.0)
     axes.set_xticks([])
     axes.set_xlabel(f"time per {comparison.per}")
-    sides = (("A", comparison.baseline, BASELINE), ("B", comparison.candidate, CANDIDATE))
-    named = [(f"{side}: {label(who.name, 18)}", fill) for side, who, fill in sides]
+    sides = zip("AB", names_apart(comparison), (BASELINE, CANDIDATE), strict=True)
+    named = [(f"{side}: {label(name, 19)}" if name else side, fill) for side, name, fill in sides]
     head(axes, "Time by phase", patches(named), columns=2)
 
 
