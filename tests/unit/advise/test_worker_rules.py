@@ -90,6 +90,18 @@ def test_a_bound_lets_the_main_thread_off_waiting_for_cores_between_steps() -> N
     assert with_wait.gain.high == pytest.approx(2.5 / (0.5 * 0.5 + 0.1), rel=1e-3)
 
 
+def test_cores_that_others_had_are_no_fault_of_processes() -> None:
+    recording = recorded(300, 300, 300, 300, step=2000, count=1000)
+    workers = []
+    for process in recording.processes[1:]:
+        fact = {**process.facts["vector_worker"], "core_wait_ns": 800_000_000}
+        workers.append(replace(process, facts={**process.facts, "vector_worker": fact}))
+    waiting = replace(recording, processes=(recording.main, *workers))
+    # Two of sixteen cores, then all of them, were somebody else's for 2.5 s.
+    assert of_ipc(with_core_use(waiting, machine_busy_seconds=5.0))
+    assert of_ipc(with_core_use(waiting, machine_busy_seconds=40.0)) == []
+
+
 def with_core_use(recording: Recording, **use: Any) -> Recording:
     nothing = {"at_ns": 0, "cpu_seconds": 0.0, "core_wait_ns": 0, "machine_busy_seconds": 0.0}
     facts = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from rlprof.advise.bounds import gain_of_saving
 from rlprof.advise.verify import run_again
+from rlprof.analyse.core_use import system_seconds_of
 from rlprof.analyse.course import course_of
 from rlprof.analyse.leak import Leak, leak_of
 from rlprof.model.recording import Recording
@@ -42,11 +44,18 @@ def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
             "minutes_until_memory_is_full": full,
         },
         where=(),
-        gain=Gain(1.0, 1.0, 1.0),
+        gain=_gain(recording, report),
         cure=_cure(leak, full),
         changes_learning=False,
         verify=run_again(report.run.command),
     )
+
+
+def _gain(recording: Recording, report: Report) -> Gain:
+    """Memory that is never used again has to be made ready by the kernel: no more than all that it did can be saved."""
+    seconds = system_seconds_of(recording.main) or 0.0
+    known = seconds > report.ledger.overhead_error_seconds
+    return gain_of_saving(report, 0.0, seconds) if known else Gain(1.0, 1.0, 1.0)
 
 
 def _minutes_until_full(recording: Recording, leak: Leak) -> float | None:

@@ -9,7 +9,7 @@ from typing import Final
 from rlprof.advise.bounds import gain_of_saving, severity_of, training_seconds
 from rlprof.advise.step_lines import places_of_workers
 from rlprof.advise.verify import run_again
-from rlprof.analyse.core_use import core_use_of
+from rlprof.analyse.core_use import CoreUse, core_use_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report, StepSplit, VectorEnvEntry
 from rlprof.model.units import format_duration, format_percent
@@ -44,7 +44,9 @@ def vecenv_ipc(recording: Recording, report: Report) -> Iterator[Finding]:
             continue
         serial = _serial(report, entry)
         step = entry.step_seconds / entry.steps
-        if split.simulator_seconds >= MOST_SIMULATOR * entry.step_seconds or serial.expected >= CROSSOVER * step:
+        if split.simulator_seconds >= MOST_SIMULATOR * entry.step_seconds:
+            continue
+        if serial.expected >= CROSSOVER * (step - _waited_for_others(entry, use)):
             continue
         least, most = (max(step - each, 0.0) * entry.steps for each in (serial.expected, serial.least))
         gain = gain_of_saving(report, least, most + waiting * max(training_seconds(report) - entry.step_seconds, 0.0))
@@ -62,6 +64,13 @@ def vecenv_ipc(recording: Recording, report: Report) -> Iterator[Finding]:
             changes_learning=False,
             verify=run_again(report.run.command),
         )
+
+
+def _waited_for_others(entry: VectorEnvEntry, use: CoreUse | None) -> float:
+    """Of a step, what a worker waited for cores that others on the machine had: no fault of having processes."""
+    if use is None or use.others is None or entry.core_wait_seconds is None:
+        return 0.0
+    return entry.core_wait_seconds / entry.steps * min(use.others / use.cores, 1.0)
 
 
 def _serial(report: Report, entry: VectorEnvEntry) -> _Serial:
