@@ -172,9 +172,7 @@ def test_moments_of_the_run_are_told_by_mouse_and_keyboard(visit: Callable[..., 
     chart = page.get_by_role("slider", name="Moment of the run")
     chart.focus()
     page.keyboard.press("End")
-    assert "61.7 s to 62.0 s" in chart.get_attribute("aria-valuetext") or "62.0 s" in chart.get_attribute(
-        "aria-valuetext"
-    )
+    assert "to 62.0 s: " in chart.get_attribute("aria-valuetext")
     assert page.locator("#course .readout").inner_text() == chart.get_attribute("aria-valuetext")
     chart.hover(position={"x": 5, "y": 20})
     assert page.locator("#course .readout").inner_text().startswith("0 s to")

@@ -73,21 +73,21 @@ def test_a_recording_that_is_being_written_is_not_overwritten(tmp_path: Path) ->
 
 def test_the_default_name_has_the_script_the_date_and_the_time(tmp_path: Path) -> None:
     script = write_program(tmp_path, WORKS, "scripts/train it.py")
-    assert run([*RLPROF, "run", "-q", str(script)], tmp_path).code == 0
+    assert run([*RLPROF, "run", "-q", "--no-html", str(script)], tmp_path).code == 0
     (target,) = (tmp_path / "rlprof-runs").iterdir()
     assert re.fullmatch(r"train-it-\d{8}-\d{6}\.rlprof", target.name)
 
 
 def test_the_default_name_of_a_module_is_the_modules(tmp_path: Path) -> None:
     write_program(tmp_path, WORKS, "package/train.py")
-    assert run([*RLPROF, "run", "-q", "-m", "package.train"], tmp_path).code == 0
+    assert run([*RLPROF, "run", "-q", "--no-html", "-m", "package.train"], tmp_path).code == 0
     (target,) = (tmp_path / "rlprof-runs").iterdir()
     assert re.fullmatch(r"package\.train-\d{8}-\d{6}\.rlprof", target.name)
 
 
 def test_runs_started_at_once_with_the_same_name_get_a_recording_each(tmp_path: Path) -> None:
     script = write_program(tmp_path, WORKS)
-    command = [*RLPROF, "run", "-q", str(script)]
+    command = [*RLPROF, "run", "-q", "--no-html", str(script)]
     runs = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) for _ in range(4)]
     assert [process.wait(DEADLINE) for process in runs] == [0] * 4
     found = sorted((tmp_path / "rlprof-runs").iterdir())

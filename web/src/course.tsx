@@ -19,7 +19,7 @@ export function CourseSection({ course }: { course: Course }) {
         <Cursor course={course} moment={moment} choose={setMoment}>
           {course.speed ? (
             <div class="panel" style={{ height: `${SPEED}px` }}>
-              <HeightAxis ticks={course.speed.ticks} />
+              <HeightAxis ticks={course.speed.ticks.filter((tick) => tick.at > 0)} />
               <svg viewBox={`0 0 ${WIDTH} ${SPEED}`} preserveAspectRatio="none" aria-hidden="true">
                 <path class="speed" d={steps(course.edges, course.speed.values, SPEED)} />
               </svg>

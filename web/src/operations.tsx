@@ -46,7 +46,7 @@ export function OperationsSection({ operations }: { operations: Operations }) {
           <thead>
             <tr>
               <Sortable title="operation" column={-1} order={order} choose={setOrder} text />
-              <th scope="col" class="text">
+              <th scope="col" class="text phase">
                 phase
               </th>
               {operations.several ? (
@@ -89,7 +89,7 @@ function Row({ row, several }: { row: OperationRow; several: boolean }) {
           <span class="label">{label}</span>
         ))}
       </th>
-      <td class="text">
+      <td class="text phase">
         <Swatch tint={row.tint} />
         {row.phase}
       </td>

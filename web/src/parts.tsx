@@ -34,7 +34,7 @@ export function Section({ id, title, note, children }: SectionProps) {
 /** What is wider than the screen scrolls inside of this, by keyboard, too, and never the page. */
 export function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
   return (
-    <div class="scrolling" role="region" aria-label={label} tabIndex={0}>
+    <div class="scrolling" role="group" aria-label={label} tabIndex={0}>
       {children}
     </div>
   );
@@ -123,7 +123,9 @@ export function HeightAxis({ ticks }: { ticks: Tick[] }) {
   return (
     <div class="height-axis" aria-hidden="true">
       {ticks.map((tick) => (
-        <span style={{ bottom: percent(tick.at) }}>{tick.label}</span>
+        <span style={{ bottom: percent(tick.at) }}>
+          <span>{tick.label}</span>
+        </span>
       ))}
     </div>
   );

@@ -1,4 +1,4 @@
-"""The slowest iterations span by span, as the flight recorder kept them."""
+"""The slowest iterations span by span, as the flight recorder or a schedule kept them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from rlprof.analyse.iterations import SHOWN
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
 from rlprof.analyse.throughput import iterating_process
-from rlprof.model.recording import Recording, SlowIteration
+from rlprof.model.recording import EventTable, Process, Recording, SlowIteration
 
 #: The longest spans of an iteration are kept; a chart that is a thousand points wide shows no more.
 MOST_SPANS: Final = 600
@@ -42,12 +42,27 @@ def slow_timelines(recording: Recording) -> tuple[IterationTimeline, ...]:
     turning = iterating_process(recording)
     if turning is None:
         return ()
-    kept = [slow for slow in turning.slow_iterations if len(slow.events.path)]
+    kept = [slow for slow in turning.slow_iterations or _from_events(turning) if len(slow.events.path)]
     if not kept:
         return ()
     account = open_account(turning)
     slowest = sorted(kept, key=lambda slow: slow.duration_ns, reverse=True)[:SHOWN]
     return tuple(_timeline(account, slow, recording.main.start_ns) for slow in slowest)
+
+
+def _from_events(turning: Process) -> list[SlowIteration]:
+    """The slowest of the iterations in which a schedule logged every span."""
+    table, events = turning.iterations, turning.events
+    found: list[SlowIteration] = []
+    for index in np.argsort(-table.duration_ns, kind="stable").tolist() if len(events.path) else ():
+        start, lasted = int(table.start_ns[index]), int(table.duration_ns[index])
+        rows = (events.start_ns < start + lasted) & (events.start_ns + events.duration_ns > start)
+        if rows.any():
+            inside = EventTable(events.path[rows], events.start_ns[rows], events.duration_ns[rows])
+            found.append(SlowIteration(int(index), start, lasted, 0, 0, inside))
+        if len(found) == SHOWN:
+            break
+    return found
 
 
 def _timeline(account: Account, slow: SlowIteration, zero: int) -> IterationTimeline:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from rlprof.analyse.lanes import lanes_of, state_of
 from rlprof.analyse.memory_course import MOST_POINTS, memory_curves
 from rlprof.analyse.page import page_figures
 from rlprof.analyse.phase_course import phase_course_of
+from rlprof.model.recording import EventTable
 from support.examples import busy_recording, hostile_recording, ppo_recording
 from support.recordings import FrameSpec, a_child, a_recording, iteration, span
 
@@ -135,3 +138,19 @@ def test_spans_of_a_slow_iteration_are_nested_by_time() -> None:
     assert found.spans[1].phase == "env.step"
     assert found.spans[1].seconds == pytest.approx(2.0)
     assert found.seconds == pytest.approx(4.0)
+
+
+def test_where_the_flight_recorder_kept_nothing_a_schedules_events_are_taken() -> None:
+    builder = a_recording(seconds=10.0)
+    builder.spans(iteration(span("env.step", self_seconds=2.0), count=3))
+    builder.iterations([1.0, 2.0, 4.0], env_steps=8)
+    recording = builder.build()
+    main = recording.main
+    step = next(path.id for path in main.paths.values() if path.name == "env.step")
+    start = int(main.iterations.start_ns[1])
+    logged = EventTable(*(np.array([value], np.int64) for value in (step, start + 10**9, 5 * 10**8)))
+    loaders = replace(main.load, events=lambda: logged)
+    found = slow_timelines(replace(recording, processes=(replace(main, load=loaders),)))
+    assert [(one.index, [(s.name, s.start_s, s.seconds) for s in one.spans]) for one in found] == [
+        (1, [("env.step", pytest.approx(1.0), pytest.approx(0.5))])
+    ]

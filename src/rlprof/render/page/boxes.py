@@ -85,7 +85,8 @@ def _short(file: str) -> str:
 def iterations(found: tuple[IterationTimeline, ...], report: Report) -> list[Payload]:
     """The slowest iterations: figures of each, and its spans in time where they were kept."""
     kept = {timeline.index: timeline for timeline in found}
-    return [
+    listed = {slow.index for slow in report.slow_iterations}
+    rows = [
         {
             "cells": [
                 format_count(slow.index),
@@ -98,6 +99,13 @@ def iterations(found: tuple[IterationTimeline, ...], report: Report) -> list[Pay
         }
         for slow in report.slow_iterations
     ]
+    return rows + [_scheduled(timeline) for timeline in found if timeline.index not in listed]
+
+
+def _scheduled(timeline: IterationTimeline) -> Payload:
+    """An iteration that is not among the slowest, but in which every span was logged."""
+    figures = format_count(timeline.index), format_duration(timeline.at_s), format_duration(timeline.seconds)
+    return {"cells": [*figures, "", "logged by a schedule"], **_timeline(timeline)}
 
 
 def _timeline(found: IterationTimeline | None) -> Payload:
