@@ -26,6 +26,7 @@ from rlprof.model.comparison import Comparison
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 TOGETHER = "together"
+UNDECIDED = "cannot tell"
 
 
 class Progress:
@@ -79,11 +80,15 @@ def spread(gain: Any) -> str:
     return f"{ratio:.2f} [{low:.2f}, {high:.2f}]" if None not in (ratio, low, high) else "-"
 
 
-def agree(gain: dict[str, Any], permanent: Comparison) -> bool:
+def confirmed(gain: dict[str, Any], permanent: Comparison) -> str:
+    """Whether the permanent lines bring what was measured from outside: yes, no, or nobody can tell."""
     overall = permanent.overall
-    if overall.verdict != "faster" or overall.low is None or overall.high is None:
-        return False
-    return bool(gain["low"] <= overall.high and overall.low <= gain["high"])
+    if overall.low is None or overall.high is None or None in (gain["low"], gain["high"]):
+        return UNDECIDED
+    if overall.verdict == "cannot-tell" and overall.high >= gain["low"]:
+        return UNDECIDED
+    overlap = gain["low"] <= overall.high and overall.low <= gain["high"]
+    return "yes" if overall.verdict == "faster" and overlap else "no"
 
 
 def one_program(name: str, program: Program, args: argparse.Namespace, result: Result, scratch: Path) -> None:
@@ -111,8 +116,11 @@ def one_program(name: str, program: Program, args: argparse.Namespace, result: R
         result.notes.append(f"{name}: left out after one round: {'; '.join(left_out)}.")
     result.data[name] = found
     for row in rows:
-        if row[-1] in ("yes", "no"):
-            result.check_true(f"{name}, {row[0]}", "confirmed by its permanent lines", row[-2], row[-1] == "yes")
+        bar = "confirmed by its permanent lines"
+        if row[-1] == UNDECIDED:
+            result.check_missing(f"{name}, {row[0]}", bar, f"{row[-2]}: {UNDECIDED}")
+        elif row[-1] in ("yes", "no"):
+            result.check_true(f"{name}, {row[0]}", bar, row[-2], row[-1] == "yes")
 
 
 def _row(name: str, entry: dict[str, Any], permanent: Comparison | None) -> tuple[str, ...]:
@@ -122,7 +130,7 @@ def _row(name: str, entry: dict[str, Any], permanent: Comparison | None) -> tupl
     cells = (name, spread(gain), str(gain["pairs"]), verdict, said)
     if permanent is None:
         return (*cells, "-", "-")
-    return (*cells, spread(permanent.overall), "yes" if agree(gain, permanent) else "no")
+    return (*cells, spread(permanent.overall), confirmed(gain, permanent))
 
 
 def write_docs(page: Path, result: Result) -> None:
