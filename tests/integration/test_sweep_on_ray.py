@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from rlprof.experiments.arms import open_arms
@@ -97,3 +98,36 @@ def test_a_node_that_dies_costs_only_its_trial(cluster: Nodes, tmp_path: Path) -
     journal = open_arms(tmp_path / "exp", "sweep")
     assert sum(trial.outcome == "lost" for trial in journal.trials) == 1
     assert [len(journal.completed(name)) for name in journal.plan.variants] == [3, 3]
+
+
+def test_ctrl_c_ends_the_trials_on_the_nodes_and_resuming_goes_on(cluster: Nodes, tmp_path: Path) -> None:
+    write_program(tmp_path, SLEEPY, "train.py")
+    command = [*RLPROF, "sweep", "--on", "ray", "-p", "mode=works,hangs", "--runs", "1", "--out", "exp",
+               "--", "train.py", "--mode", "{mode}", "--turns", "10"]  # fmt: skip
+    there = environment(RAY_ADDRESS=cluster.address)
+    with started(command, tmp_path, env=there) as process:
+        hanging = tmp_path / "exp" / "mode=hangs-001.log"
+        wait_for(hanging.exists, "the trial that hangs", 300)
+        wait_for(lambda: trials_alive("--mode hangs"), "its program", 100)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "rlprof sweep --resume exp" in err
+    wait_for(lambda: not trials_alive("--mode hangs"), "the end of the program on its node", 60)
+    outcomes = {trial.variant: trial.outcome for trial in open_arms(tmp_path / "exp", "sweep").trials}
+    assert outcomes["mode=hangs"] == "interrupted"
+    resumed = run([*RLPROF, "sweep", "--resume", "exp", "--on", "ray", "--timeout", "20"], tmp_path, env=there)
+    assert resumed.code == 0, resumed.err
+    outcomes = {trial.variant: trial.outcome for trial in open_arms(tmp_path / "exp", "sweep").trials}
+    assert outcomes == {"mode=works": "completed", "mode=hangs": "timeout"}
+
+
+def trials_alive(words: str) -> list[psutil.Process]:
+    """Programs with these words in their command, other than the sweep itself."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            line = " ".join(process.cmdline())
+            if words in line and "rlprof sweep" not in line and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
