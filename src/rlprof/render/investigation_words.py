@@ -39,7 +39,8 @@ def headline(found: Investigation) -> str:
     """What came of it, in a sentence."""
     count = {kind: sum(one.verdict == kind for one in found.hypotheses) for kind in VERDICTS}
     said = [f"{count[kind]} {VERDICTS[kind]}" for kind in VERDICTS if count[kind]]
-    return f"{len(found.hypotheses)} hypotheses: {', '.join(said)}"
+    kind = "hypothesis" if len(found.hypotheses) == 1 else "hypotheses"
+    return f"{len(found.hypotheses)} {kind}: {', '.join(said)}"
 
 
 def best(found: Investigation) -> str | None:

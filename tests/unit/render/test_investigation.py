@@ -120,3 +120,4 @@ def test_nothing_is_said_about_a_baseline_that_was_not_measured() -> None:
     untested = an_investigation(hypotheses=(a_result(a_hypothesis(), "untested"),), combinations=())
     assert words.baseline_line(untested) is None
     assert words.best(untested) is None
+    assert words.headline(untested) == "1 hypothesis: 1 not tested"

@@ -74,9 +74,11 @@ def begin(directory: Path, plan_file: Path, plan: Plan, seed: int) -> Case:
 def resume(directory: Path) -> Case:
     """The investigation in a directory, with its plan read again: it may have been filled in meanwhile."""
     data = read_content(directory)
-    if data.get("kind") != KIND or not isinstance(data.get("seed"), int):
-        there = data.get("kind", "compare")
-        raise NoExperiment(f"{directory} holds no investigation: look at it with rlprof {there}")
+    there = data.get("kind", "compare")
+    if there != KIND:
+        raise NoExperiment(f"{directory} holds the experiment of another command: rlprof {there} --resume {directory}")
+    if not isinstance(data.get("seed"), int):
+        raise NoExperiment(f"{directory} holds one test of an investigation: name the directory above it")
     plan = read_plan(directory / PLAN_FILE)
     return Case(directory, plan, str(data.get("source", directory / PLAN_FILE)), data["seed"])
 

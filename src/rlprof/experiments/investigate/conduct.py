@@ -12,12 +12,12 @@ from statistics import fmean
 from typing import Final, Protocol
 
 from rlprof.experiments.arm_comparisons import Readings
-from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Conduct
+from rlprof.experiments.arms import ArmsJournal, Conduct
 from rlprof.experiments.executor import TrialsFail, Watcher
 from rlprof.experiments.investigate.case import Case
 from rlprof.experiments.investigate.combine import Team
 from rlprof.experiments.investigate.outcomes import ends_test
-from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, is_done
+from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, baseline_failure, is_done
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.rounds import run_rounds
 from rlprof.experiments.statistics import FEWEST_PAIRS
@@ -116,6 +116,9 @@ class Conductor:
         if journal is None and not self._time_left.allows(self._shortest_test() + self._reserve):
             return
         journal = stage.begun(self._conduct(runs))
+        if baseline_failure(journal) is not None:  # what did not work before may work now
+            journal.trials.clear()
+            journal.dropped.clear()
         if is_done(journal):
             return
         self._audience.test_begins(stage.name, journal, 2 * runs * test.behind * self._typical)
@@ -126,8 +129,9 @@ class Conductor:
                 journal.ended_at.append(len(journal.pairs(CHANGE_ARM)))
                 journal.save()
         except TrialsFail:
-            if any(entry.arm == BASELINE_ARM for entry in journal.dropped):
-                raise
+            broken = baseline_failure(journal)
+            if broken is not None:  # then it is not the change that fails
+                raise TrialsFail(_why_baseline_fails(journal.directory, broken)) from None
 
     def _has_enough(self, journal: ArmsJournal) -> bool:
         took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]

@@ -11,7 +11,7 @@ from typing import Final
 from rlprof.analyse.treatments import treatments_of
 from rlprof.experiments.arm_comparisons import Readings, compare_arm
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
-from rlprof.experiments.investigate.stage import CHANGE_ARM, has_settled
+from rlprof.experiments.investigate.stage import CHANGE_ARM, baseline_failure, has_settled
 from rlprof.experiments.investigate.verdicts import Outcome
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.peeking import END_BUDGET, look_level
@@ -111,6 +111,8 @@ def less_work(works: Sequence[Sequence[Work]], may_learn_otherwise: bool) -> lis
 
 
 def _without_pairs(journal: ArmsJournal) -> Outcome:
+    if baseline_failure(journal) is not None:
+        return Outcome(untested="the program as it is did not work when its turn came")
     hopeless = next((entry.why for entry in journal.dropped if not entry.settled), None)
     if hopeless is not None:
         return Outcome(failure=hopeless)

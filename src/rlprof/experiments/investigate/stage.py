@@ -12,7 +12,7 @@ from typing import Final
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct, open_arms
 from rlprof.experiments.investigate.arguments import changed_words
 from rlprof.experiments.investigate.plan import Change, Plan
-from rlprof.experiments.logbook import FILE, WARM_UP
+from rlprof.experiments.logbook import FILE, WARM_UP, Trial
 
 KIND: Final = "investigate"
 CHANGE_ARM: Final = "change"
@@ -80,3 +80,9 @@ def is_done(journal: ArmsJournal) -> bool:
     """Whether more rounds would bring nothing, or are not planned."""
     done = {trial.pair for trial in journal.trials if trial.variant == CHANGE_ARM and trial.came_to_its_end}
     return CHANGE_ARM not in journal.active() or len(done - {WARM_UP}) >= journal.plan.runs
+
+
+def baseline_failure(journal: ArmsJournal) -> Trial | None:
+    """The last run of the program as it is, where it failed and never worked in this test."""
+    own = [trial for trial in journal.trials if trial.variant == BASELINE_ARM and trial.came_to_its_end]
+    return own[-1] if own and all(trial.outcome != "completed" for trial in own) else None
