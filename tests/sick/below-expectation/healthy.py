@@ -16,7 +16,7 @@ class Oven(gym.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.plate, self.heat, self.age = np.zeros((160, 160)), 0.0, 0
+        self.plate, self.heat, self.age = np.zeros((80, 80)), 0.0, 0
         return self.observe(), {}
 
     def observe(self):
@@ -26,7 +26,7 @@ class Oven(gym.Env):
         if REAL_TIME:
             time.sleep(0.01)
         self.heat = min(max(self.heat + 0.5 * (int(action) - 1), 0.0), 9.0)
-        self.plate[70:90, 70:90] += self.heat
+        self.plate[30:50, 30:50] += self.heat
         inner = self.plate[1:-1, 1:-1]
         flow = self.plate[:-2, 1:-1] + self.plate[2:, 1:-1] + self.plate[1:-1, :-2] + self.plate[1:-1, 2:] - 4.0 * inner
         self.plate[1:-1, 1:-1] += 0.2 * flow

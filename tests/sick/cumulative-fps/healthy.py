@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 from tensorboardX import SummaryWriter
 
-ROUNDS, EPISODE, LARGE_FROM = 30, 500, 18
+ROUNDS, EPISODE, LARGE_FROM = 30, 500, 15
 
 
 class Lake(gym.Env):
@@ -15,7 +15,7 @@ class Lake(gym.Env):
 
     observation_space = gym.spaces.Box(-np.inf, np.inf, (4,), np.float32)
     action_space = gym.spaces.Discrete(4)
-    side = 20
+    side = 12
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -41,7 +41,7 @@ def main():
     start_time = last_time = time.perf_counter()
     for number in range(ROUNDS):
         if number == LARGE_FROM:
-            env.side, best = 90, -np.inf
+            env.side, best = 110, -np.inf
         tried = weights + 0.1 * rng.standard_normal(weights.shape)
         (obs, _), total, over = env.reset(), 0.0, False
         while not over:

@@ -17,7 +17,7 @@ class Belt(gym.Env):
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         self.at, self.age = self.np_random.random(20), 0
-        self.friction = self.np_random.random(150_000)
+        self.friction = self.np_random.random(90_000)
         self.picture = np.zeros(self.observation_space.shape, np.uint8)
         return self.draw(), {}
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rlprof.advise.report import complete_report
 from rlprof.analyse.published_speeds import ROWS
 from rlprof.model.errors import BadOption
 from rlprof.model.expectations import read_row
@@ -86,6 +87,15 @@ def test_a_phase_that_the_program_marks_is_judged_by_its_own_rate() -> None:
     finding = spoken(a_run({"low": 900, "phase": "supervised"}, phases=True))
     assert finding is not None
     assert "supervised" in finding.title
+
+
+def test_a_rule_that_names_the_same_line_speaks_beside_it() -> None:
+    builder = a_run({"low": 500})
+    builder.sample_rows.clear()
+    for line, count in ((12, 200), (13, 150), (14, 100)):
+        builder.sample("env.step", count, train(3), train(line, "play"))
+    rules = [finding.rule for finding in complete_report(builder.build()).findings]
+    assert {"env-hotspot", RULE} <= set(rules)
 
 
 def test_published_rows_have_a_source_and_speak_of_the_script_they_are_about() -> None:

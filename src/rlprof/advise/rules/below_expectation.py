@@ -16,6 +16,8 @@ from rlprof.model.report import Finding, Gain, Place, Report
 from rlprof.model.units import format_percent, format_rate
 
 RULE: Final = "below-expectation"
+#: It explains no phase: a rule that does, and names the same line, is not left out for it, nor it for that.
+WHOLE_RUN: Final = "whole run"
 
 
 def below_expectation(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -33,7 +35,7 @@ def below_expectation(recording: Recording, report: Report) -> Iterator[Finding]
             severity=severity,
             title=_title(speed),
             evidence={
-                "phases": [],
+                "phases": [WHOLE_RUN],
                 "sps": speed.sps,
                 "expected_low": row.low,
                 "expected_high": row.high,
