@@ -316,7 +316,7 @@ def _show_categories(recorded: Path) -> None:
 
 def _print(lines: Iterable[str]) -> None:
     """A block of lines, a blank one before it, in what characters the terminal has."""
-    from rlprof.render.terminal import encodable
+    from rlprof.render.sections import encodable
 
     click.echo(encodable("\n".join(["", *lines]), sys.stdout.encoding or "utf-8"))
 

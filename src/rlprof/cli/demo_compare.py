@@ -37,7 +37,7 @@ def show_comparison(turns: Turns, recorded: Path) -> None:
     from rlprof.analyse.breakdown import part_of
     from rlprof.experiments.batches import compare_batches
     from rlprof.render.comparison_terminal import render_comparison
-    from rlprof.render.terminal import encodable
+    from rlprof.render.sections import encodable
 
     found = compare_batches(open_recording(recorded), turns.name, MARGIN, part_of)
     render_comparison(found, Console(), "component")

@@ -172,7 +172,7 @@ def replace_whole(target: Path, pieces: Iterable[str], mode: int = 0o666) -> Non
 
 
 def _to_stdout(text: str) -> None:
-    from rlprof.render.terminal import encodable
+    from rlprof.render.sections import encodable
 
     sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
     sys.stdout.flush()

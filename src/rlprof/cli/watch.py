@@ -17,7 +17,7 @@ from rlprof.recording.place import parts_of
 
 def show_meanwhile(text: str) -> None:
     """Print on standard error while the program runs; a progress bar that it draws there makes room."""
-    from rlprof.render.terminal import encodable
+    from rlprof.render.sections import encodable
 
     erase = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(erase + encodable(text, sys.stderr.encoding or "utf-8"), err=True)

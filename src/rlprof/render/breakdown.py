@@ -11,7 +11,7 @@ from rlprof.analyse.breakdown import Breakdown, Part
 from rlprof.model.units import format_duration, format_percent, format_ratio
 from rlprof.render.bars import bar
 from rlprof.render.canvas import QUIET, WIDEST, Canvas, flow, grid, safe, title
-from rlprof.render.terminal import encodable
+from rlprof.render.sections import encodable
 
 _BESIDE_BAR: Final = 54
 _WIDEST_BAR: Final = 40

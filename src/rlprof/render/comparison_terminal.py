@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -14,9 +13,8 @@ from rlprof.model.clean import clean_text
 from rlprof.model.comparison import Comparison, ComparisonWarning, PhaseRow, Row
 from rlprof.model.units import format_duration
 from rlprof.render import comparison_words as words
-from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, text_console, title
-from rlprof.render.terminal import encodable
-from rlprof.render.text import WIDTH
+from rlprof.render.canvas import QUIET, Canvas, cut, grid, safe, title
+from rlprof.render.sections import draw_sections, text_of
 
 _STYLES: Final = {"faster": "green", "slower": "red", "same": "cyan", "cannot-tell": QUIET}
 #: What the columns beside the name take.
@@ -30,28 +28,12 @@ _LEAST_SHARE: Final = 0.0005
 
 def render_comparison(found: Comparison, console: Console, parts: str = "phase") -> None:
     """Draw a comparison on a console. `parts` says what its rows are where they are no phases."""
-    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    if not canvas.plain:
-        _draw(found, console, canvas, parts)
-        return
-    with console.capture() as capture:
-        _draw(found, console, canvas, parts)
-    console.file.write(encodable(capture.get(), console.encoding))
+    draw_sections(lambda canvas: _sections(found, canvas, parts), console)
 
 
 def render_comparison_text(found: Comparison) -> str:
     """The same without colour, 100 columns wide."""
-    buffer = io.StringIO()
-    console = text_console(buffer, WIDTH)
-    _draw(found, console, Canvas(width=WIDTH))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
-def _draw(found: Comparison, console: Console, canvas: Canvas, parts: str = "phase") -> None:
-    for number, part in enumerate(_sections(found, canvas, parts)):
-        if number:
-            console.print()
-        console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+    return text_of(lambda canvas: _sections(found, canvas, "phase"))
 
 
 def _sections(found: Comparison, canvas: Canvas, parts: str) -> Iterator[RenderableType]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -13,9 +13,8 @@ from rich.text import Text
 from rlprof.model.clean import clean_text
 from rlprof.model.investigation import Combination, Investigation, Tested
 from rlprof.render import investigation_words as words
-from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, title
-from rlprof.render.terminal import encodable
-from rlprof.render.text import WIDTH
+from rlprof.render.canvas import QUIET, Canvas, cut, grid, safe, title
+from rlprof.render.sections import draw_sections, text_of
 
 _STYLES: Final = {
     "confirmed": "green",
@@ -36,28 +35,12 @@ _LONGEST_LINE: Final = 400
 
 def render_investigation(found: Investigation, console: Console) -> None:
     """Draw it on a console."""
-    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    if not canvas.plain:
-        _draw(found, console, canvas)
-        return
-    with console.capture() as capture:
-        _draw(found, console, canvas)
-    console.file.write(encodable(capture.get(), console.encoding))
+    draw_sections(partial(_sections, found), console)
 
 
 def render_investigation_text(found: Investigation) -> str:
     """The same without colour, 100 columns wide."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
-    _draw(found, console, Canvas(width=WIDTH))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
-def _draw(found: Investigation, console: Console, canvas: Canvas) -> None:
-    for number, part in enumerate(_sections(found, canvas)):
-        if number:
-            console.print()
-        console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+    return text_of(partial(_sections, found))
 
 
 def _sections(found: Investigation, canvas: Canvas) -> Iterator[RenderableType]:

@@ -11,7 +11,7 @@ from rich.text import Text
 from rlprof.analyse.loop_split import SAMPLING, STEPPING, TRAINING, LoopSplit
 from rlprof.model.units import format_count, format_duration, format_percent, format_ratio, three_digits
 from rlprof.render.canvas import WIDEST, Canvas, flow, grid, title
-from rlprof.render.terminal import encodable
+from rlprof.render.sections import encodable
 from rlprof.render.workers import parts_of
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -12,37 +12,20 @@ from rich.text import Text
 
 from rlprof.model.quickwins import QuickWins
 from rlprof.render import quickwins_words as words
-from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, title
-from rlprof.render.terminal import encodable
-from rlprof.render.text import WIDTH
+from rlprof.render.canvas import QUIET, Canvas, cut, grid, safe, title
+from rlprof.render.sections import draw_sections, text_of
 
 _STYLES: Final = {"faster": "green", "slower": "red", "same": "cyan"}
 
 
 def render_quickwins(found: QuickWins, console: Console) -> None:
     """Draw them on a console."""
-    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    if not canvas.plain:
-        _draw(found, console, canvas)
-        return
-    with console.capture() as capture:
-        _draw(found, console, canvas)
-    console.file.write(encodable(capture.get(), console.encoding))
+    draw_sections(partial(_sections, found), console)
 
 
 def render_quickwins_text(found: QuickWins) -> str:
     """The same without colour, 100 columns wide."""
-    buffer = io.StringIO()
-    console = Console(file=buffer, width=WIDTH, color_system=None, force_terminal=False, legacy_windows=False)
-    _draw(found, console, Canvas(width=WIDTH))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
-
-
-def _draw(found: QuickWins, console: Console, canvas: Canvas) -> None:
-    for number, part in enumerate(_sections(found, canvas)):
-        if number:
-            console.print()
-        console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+    return text_of(partial(_sections, found))
 
 
 def _sections(found: QuickWins, canvas: Canvas) -> Iterator[RenderableType]:

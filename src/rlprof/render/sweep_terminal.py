@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -14,9 +15,9 @@ from rlprof.model.sweep import Curve, Setting, Sweep
 from rlprof.model.units import format_percent, format_rate
 from rlprof.render import sweep_text as words
 from rlprof.render.bars import bar
-from rlprof.render.canvas import QUIET, WIDEST, Canvas, cut, grid, safe, title, widest
+from rlprof.render.canvas import QUIET, Canvas, cut, grid, safe, title, widest
 from rlprof.render.curve import curve as drawn_curve
-from rlprof.render.terminal import encodable
+from rlprof.render.sections import draw_sections
 
 _STYLES: Final = {"proven": "green", "tie": "cyan", "cannot-tell": "yellow", "refuted": "red"}
 _BAR: Final = 12
@@ -28,20 +29,7 @@ _MOST_LISTED: Final = 12
 
 def render_sweep(found: Sweep, console: Console) -> None:
     """Draw a sweep on a console."""
-    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    if not canvas.plain:
-        _draw(found, console, canvas)
-        return
-    with console.capture() as capture:
-        _draw(found, console, canvas)
-    console.file.write(encodable(capture.get(), console.encoding))
-
-
-def _draw(found: Sweep, console: Console, canvas: Canvas) -> None:
-    for number, part in enumerate(_sections(found, canvas)):
-        if number:
-            console.print()
-        console.print(part, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+    draw_sections(partial(_sections, found), console)
 
 
 def _sections(found: Sweep, canvas: Canvas) -> Iterator[RenderableType]:

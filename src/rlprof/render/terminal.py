@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from rich.console import Console, RenderableType
 
 from rlprof.model.report import Report
 from rlprof.render import code_lines, device, operations_table, operators, overview, regimes, verdicts, whatif, workers
-from rlprof.render.canvas import WIDEST, Canvas
+from rlprof.render.canvas import Canvas
+from rlprof.render.sections import draw_sections
 
 Section = Callable[[Report, Canvas], Iterable[RenderableType]]
 
@@ -39,35 +41,13 @@ SECTIONS: Final[tuple[Section, ...]] = (
     verdicts.foot,
 )
 
-#: Stand-ins of the same width, so that columns stay columns.
-_PLAIN: Final = str.maketrans("·…µ±─█▏▎▍▌▋▊▉", "-~u~-########")
-
 
 def render_terminal(report: Report, console: Console) -> None:
     """Draw a report on a console."""
-    canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    if not canvas.plain:
-        draw(report, console, canvas)
-        return
-    with console.capture() as capture:
-        draw(report, console, canvas)
-    console.file.write(encodable(capture.get(), console.encoding))
+    draw_sections(partial(sections_of, report), console)
 
 
-def encodable(text: str, encoding: str) -> str:
-    """Text that a stream of this encoding takes: a report must not fail over a middle dot."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return text.translate(_PLAIN).encode(encoding, "replace").decode(encoding)
-    return text
-
-
-def draw(report: Report, console: Console, canvas: Canvas) -> None:
-    """Draw every section that has something to say, a blank line before each."""
+def sections_of(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
+    """Every section that has something to say."""
     for section in SECTIONS:
-        for renderable in section(report, canvas):
-            if section is not SECTIONS[0]:
-                console.print()
-            # Names are hostile: nothing in them is markup, an emoji code, or worth a colour of its own.
-            console.print(renderable, width=canvas.width, markup=False, emoji=False, highlight=False, crop=False)
+        yield from section(report, canvas)

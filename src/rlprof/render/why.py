@@ -24,7 +24,7 @@ from rlprof.model.units import (
     three_digits,
 )
 from rlprof.render.canvas import QUIET, WIDEST, Canvas, grid, safe, title
-from rlprof.render.terminal import encodable
+from rlprof.render.sections import encodable
 from rlprof.render.verdicts import draw_finding
 
 #: The longest text that a rule may have put into its evidence.
