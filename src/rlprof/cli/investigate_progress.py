@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from rlprof.cli.trial_progress import how_it_went
 from rlprof.experiments.arms import ArmsJournal
 from rlprof.experiments.logbook import WARM_UP, Trial
 from rlprof.experiments.rounds import seconds_left
 from rlprof.model.clean import clean_text
-from rlprof.model.units import format_duration, format_percent
+from rlprof.model.units import format_duration
 
 
 class InvestigationProgress:
@@ -30,13 +31,8 @@ class InvestigationProgress:
             click.echo(f"{self._where(pair, variant)}  running ... {self._left()}", err=True, nl=False)
 
     def ended(self, trial: Trial) -> None:
-        said = [format_duration(trial.seconds)]
-        if trial.outcome != "completed":
-            said.append(trial.outcome if trial.exit_code is None else f"{trial.outcome}, exit code {trial.exit_code}")
-        if trial.other_load is not None and trial.other_load >= 0.05:
-            said.append(f"others used {format_percent(trial.other_load)} of the machine")
         lead = "\r\x1b[K" if self._live else ""
-        click.echo(f"{lead}{self._where(trial.pair, trial.variant)}  {', '.join(said)}  {self._left()}", err=True)
+        click.echo(f"{lead}{self._where(trial.pair, trial.variant)}  {how_it_went(trial)}  {self._left()}", err=True)
 
     def _where(self, pair: int, variant: str) -> str:
         if pair == WARM_UP or self._journal is None:

@@ -14,6 +14,18 @@ from rlprof.experiments.rounds import seconds_left
 from rlprof.model.units import format_duration, format_percent
 
 
+def how_it_went(trial: Trial) -> str:
+    """How long a trial took, how it ended if not well, and what others did to it."""
+    said = [format_duration(trial.seconds)]
+    if trial.node is not None:
+        said.append(f"on {trial.node}")
+    if trial.outcome != "completed":
+        said.append(trial.outcome if trial.exit_code is None else f"{trial.outcome}, exit code {trial.exit_code}")
+    if trial.other_load is not None and trial.other_load >= 0.05:
+        said.append(f"others used {format_percent(trial.other_load)} of the machine")
+    return ", ".join(said)
+
+
 class Progress:
     """Prints as trials begin and end. On a terminal the running trial's line is overwritten by its outcome."""
 
@@ -26,15 +38,8 @@ class Progress:
             click.echo(f"\r\x1b[K{self._where(pair, variant)}  running ... {self._left()}", err=True, nl=False)
 
     def ended(self, trial: Trial) -> None:
-        said = [format_duration(trial.seconds)]
-        if trial.node is not None:
-            said.append(f"on {trial.node}")
-        if trial.outcome != "completed":
-            said.append(trial.outcome if trial.exit_code is None else f"{trial.outcome}, exit code {trial.exit_code}")
-        if trial.other_load is not None and trial.other_load >= 0.05:
-            said.append(f"others used {format_percent(trial.other_load)} of the machine")
         lead = "\r\x1b[K" if self._live else ""
-        click.echo(f"{lead}{self._where(trial.pair, trial.variant)}  {', '.join(said)}  {self._left()}", err=True)
+        click.echo(f"{lead}{self._where(trial.pair, trial.variant)}  {how_it_went(trial)}  {self._left()}", err=True)
 
     def _where(self, pair: int, variant: str) -> str:
         plan = self._journal.plan
