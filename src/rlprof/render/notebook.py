@@ -23,14 +23,14 @@ from rlprof.model.units import (
 
 #: Of middle lightness, to be seen on white and on black.
 COLOURS: Final = {
-    "environment": "#1b9e77",
-    "communication": "#d99000",
-    "policy": "#3aa0dc",
-    "buffer": "#c2619a",
-    "transfer": "#cf5b1b",
-    "advantage": "#9a8400",
-    "learning": "#5b7be0",
-    "side work": "#8f63cf",
+    "environment": "#009e73",
+    "communication": "#e69f00",
+    "policy": "#56b4e9",
+    "buffer": "#cc79a7",
+    "transfer": "#d3c417",
+    "advantage": "#a34a7b",
+    "learning": "#0072b2",
+    "side work": "#d55e00",
 }
 REST: Final = "#8b949e"
 TOP_FINDINGS: Final = 5
