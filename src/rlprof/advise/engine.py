@@ -89,7 +89,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("float64", float64),
     # What has no name yet
     Rule("unattributed-high", unattributed_high),
-    Rule("below-expectation", below_expectation),
+    Rule("below-expectation", below_expectation, relieves=False),
 )
 
 

@@ -30,11 +30,16 @@ def disturbances_of(loads: Sequence[tuple[float | None, float | None]]) -> list[
 def weights_of(log_ratios: FloatColumn, disturbances: Sequence[float] | None) -> FloatColumn:
     """1 for an undisturbed pair; less, as its variance grows by the square of what disturbed it.
 
-    Others that use a tenth of the machine more are taken to slow a run by up to a tenth.
+    Others that use a tenth of the machine more are taken to slow a run by up to a tenth, unless the pairs speak
+    against it: a program that waits for something else than a core does not feel them, and all its pairs count alike.
     """
+    alike = np.ones(len(log_ratios), np.float64)
     if disturbances is None:
-        return np.ones(len(log_ratios), np.float64)
-    middle = float(np.median(log_ratios))
-    spread = max(_MAD_TO_SIGMA * float(np.median(np.abs(log_ratios - middle))), LEAST_SPREAD)
+        return alike
+    away = np.abs(log_ratios - float(np.median(log_ratios)))
+    spread = max(_MAD_TO_SIGMA * float(np.median(away)), LEAST_SPREAD)
     beyond = np.maximum(np.asarray(disturbances, np.float64) - UNNOTICED, 0.0)
-    return np.asarray(1.0 / (1.0 + np.square(beyond / spread)), np.float64)
+    variances = 1.0 + np.square(beyond / spread)
+    squares = np.square(away / spread)
+    felt, unfelt = np.sum(np.log(variances) + squares / variances), np.sum(squares)
+    return np.asarray(1.0 / variances, np.float64) if felt < unfelt else alike

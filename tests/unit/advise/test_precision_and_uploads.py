@@ -35,7 +35,7 @@ def test_networks_of_double_precision_are_named_by_the_line_that_asked_for_it() 
     finding = double({"torch.float64": 5000})
     assert finding is not None
     assert (finding.where[0].line, finding.severity) == (7, "warning")
-    assert finding.gain.high == pytest.approx(10 / 5.5, rel=0.01)
+    assert finding.gain.sps_ratio == pytest.approx(10 / 5.5, rel=0.01)
     assert "torch.set_default_dtype" in finding.cure
     assert finding.changes_learning
 

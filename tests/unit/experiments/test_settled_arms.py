@@ -8,6 +8,7 @@ import numpy as np
 
 from rlprof.experiments.arm_comparisons import Readings, settled_arms
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct
+from rlprof.experiments.statistics import Centre, centre_of
 
 
 class Given(Readings):
@@ -17,8 +18,8 @@ class Given(Readings):
         super().__init__(journal)
         self._told = told
 
-    def log_ratios(self, arm: str, baseline: str = BASELINE_ARM) -> list[float] | None:
-        return self._told.get(arm)
+    def centre(self, arm: str, baseline: str = BASELINE_ARM) -> Centre | None:
+        return centre_of(self._told[arm]) if arm in self._told else None
 
 
 def settled(told: dict[str, list[float]], *, early_stop: bool = True) -> set[str]:

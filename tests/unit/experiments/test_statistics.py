@@ -219,6 +219,14 @@ def test_a_disturbed_pair_pulls_less_and_leaves_less_certainty_than_a_quiet_one_
     assert doubted.df < trusted.df
 
 
+def test_a_program_that_does_not_feel_others_keeps_all_its_pairs() -> None:
+    source = np.random.default_rng(6)
+    found = sum(
+        centre_of(source.normal(0.05, 0.01, 6), source.uniform(0.0, 0.3, 6)).interval(0.05)[0] > 0 for _ in range(300)
+    )
+    assert found >= 285
+
+
 def test_load_that_is_known_of_some_runs_only_is_not_used() -> None:
     assert disturbances_of([(0.1, 0.3), (None, 0.2)]) is None
     assert disturbances_of([(0.1, 0.3), (0.2, 0.2)]) == pytest.approx([0.2, 0.0])
