@@ -1,6 +1,6 @@
 """Take the pictures in docs/images anew: a real run in a real terminal, and its page in a real browser.
 
-    PYTHONPATH=tests python scripts/screenshots.py        (needs the dev and examples extras, and chromium)
+PYTHONPATH=tests python scripts/screenshots.py        (needs the dev and examples extras, and chromium)
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from browser.live_support import browser
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.style import Style
 from rich.text import Text
+
+from support.chromium import started_chromium
 from support.screens import Screen
 from support.watched import page_of
 
@@ -65,7 +66,7 @@ def colour(name: str) -> str | None:
 
 
 def take_pages(recording: Path) -> None:
-    with page_of(recording) as address, browser() as started:
+    with page_of(recording) as address, started_chromium() as started:
         for scheme, width, height in (("light", 1100, 940), ("dark", 400, 860)):
             page = started.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
             page.goto(address)

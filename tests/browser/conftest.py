@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-QUIET = (
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--no-default-browser-check",
-)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+from support.chromium import started_chromium
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip("there is no Chromium here: on Debian, apt-get install chromium fonts-dejavu-core")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=list(QUIET))
+    with started_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

@@ -1,24 +1,9 @@
-"""A real browser that keeps to this machine, and notes what a page says and asks for."""
+"""A page of a real browser that notes what it says and asks for."""
 
 from __future__ import annotations
 
-import contextlib
-import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-
-import pytest
-
-#: Chromium looks for updates, and at what it trusts, by itself; not in a test.
-QUIET = (
-    "--no-sandbox",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-)
 
 
 @dataclass
@@ -30,21 +15,6 @@ class Noted:
 
     def outside(self, address: str) -> list[str]:
         return [url for url in self.requests if not url.startswith(address)]
-
-
-@contextlib.contextmanager
-def browser() -> Iterator[Any]:
-    """Chromium; the test is skipped where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no chromium here")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=chromium, args=list(QUIET))
-        try:
-            yield started
-        finally:
-            started.close()
 
 
 def open_page(started: Any, **options: Any) -> tuple[Any, Noted]:

@@ -9,18 +9,12 @@ from typing import Any
 
 import pytest
 
-from browser.live_support import browser, open_page
+from browser.live_support import open_page
 from support.watched import enough, page_of, training
 
 pytestmark = pytest.mark.browser
 
 SIZES = ((1280, 900), (768, 1024), (360, 740))  # a desk, a tablet, a phone
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
