@@ -41,7 +41,7 @@ from support.programs import (
 need("torch", "gymnasium")
 
 PLAIN = Path(__file__).parent / "programs" / "plain_ppo.py"
-TURNS = 30
+TURNS = 80  # enough that the run goes on behind the window of cProfile, which lasts for a second at least
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "gpu_traces"
 
 #: plain_ppo with a profiler of its own, from turn 4 to turn 7.

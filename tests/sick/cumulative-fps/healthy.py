@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 from tensorboardX import SummaryWriter
 
-ROUNDS, EPISODE, LARGE_FROM = 30, 500, 15
+ROUNDS, EPISODE, LARGE_FROM = 30, 1000, 15
 
 
 class Lake(gym.Env):
@@ -41,7 +41,7 @@ def main():
     start_time = last_time = time.perf_counter()
     for number in range(ROUNDS):
         if number == LARGE_FROM:
-            env.side, best = 110, -np.inf
+            env.side, best = 180, -np.inf
         tried = weights + 0.1 * rng.standard_normal(weights.shape)
         (obs, _), total, over = env.reset(), 0.0, False
         while not over:
