@@ -22,7 +22,7 @@ TRAIN = """
     import scenery
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("--update", type=float, default=0.02)
+    parser.add_argument("--update", type=float, default=0.06)  # so much that a busy machine hides none of it
     parser.add_argument("--turns", type=int, default=8)
     parser.add_argument("--colour", default="red")
     parser.add_argument("--fail", action="store_true")
