@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rlprof.experiments.interruption import interruption
 from rlprof.experiments.logbook import FILE, Logbook, NoExperiment
 from rlprof.model.errors import BadOption
 from rlprof.recording.place import RUNS_DIRECTORY
@@ -45,7 +46,10 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
     """Whoever ends the experiment politely means its trial, too, and wants to keep what was measured."""
 
     def interrupt(*_: object) -> None:
+        interruption.ask()
         raise KeyboardInterrupt
+
+    interruption.forget()
 
     # A shell starts what runs in the background with SIGINT ignored; asked for by name, it counts all the same.
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}

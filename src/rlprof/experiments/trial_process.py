@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from rlprof.experiments import load
+from rlprof.experiments.interruption import interruption
 from rlprof.experiments.logbook import Outcome
 from rlprof.experiments.one_at_a_time import turn_of_this_trial
 
@@ -45,6 +46,7 @@ def run_recorded(
     words: Iterable[str], target: Path, timeout: float | None, surroundings: Surroundings | None = None
 ) -> Ended:
     """Run `rlprof run WORDS` into a recording and wait for its end. What it prints goes into a file beside that."""
+    interruption.raise_if_asked()
     command = [sys.executable, "-m", "rlprof", "run", "--quiet", "--no-html", "--out", str(target), *words]
     with turn_of_this_trial(), open(target.with_suffix(".log"), "wb") as log:
         before = load.now()
