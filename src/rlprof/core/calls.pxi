@@ -9,6 +9,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     KIND_LEVEL = 9
+    UNSEEN = -1  # of a call whose cost is not looked at
 
 ctypedef PyObject *(*call_step)(PyObject *, PyObject **, size_t, PyObject *) except NULL
 
@@ -16,16 +17,22 @@ cdef PyObject *level_of = NULL  # the object whose method runs: one that calls i
 
 
 cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObject *owner, uint32_t group, int64_t t,
-                           PyObject *original, PyObject **args, size_t count, PyObject *names) except? NULL:
-    """Call with a span around it, which begins at `t`. `owner` stands for the span."""
+                           int64_t before, PyObject *original, PyObject **args, size_t count,
+                           PyObject *names) except? NULL:
+    """Call with a span around it, which begins at `t`. `owner` stands for the span. What the recorder takes for it is
+    looked at where it took `before` ahead of the span, and not where that is UNSEEN."""
     cdef PyObject *result
     cdef PyObject *kind
     cdef PyObject *value
     cdef PyObject *traceback
     open_at(record, child, folded, owner, group, t)
+    if before != UNSEEN:
+        t = now() - t
     result = call_through(original, args, count, names)
     if result != NULL:
         close_owner(owner)
+        if before != UNSEEN:
+            see_span(child, t, before + now() - closed_at)
         return result
     PyErr_Fetch(&kind, &value, &traceback)
     try:
@@ -35,10 +42,21 @@ cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObj
     return NULL
 
 
-cdef PyObject *call_untimed(ThreadRecord *record, Node *node, Node *child, uint32_t group, PyObject *original,
-                            PyObject **args, size_t count, PyObject *names) except? NULL:
+cdef inline PyObject *call_in_span(ThreadRecord *record, Node *child, bint folded, PyObject *owner, uint32_t group,
+                                   int64_t looked, PyObject *original, PyObject **args, size_t count,
+                                   PyObject *names) except? NULL:
+    """The same for a span that begins now; `looked` is when the recorder was entered, where that is looked at, else 0."""
+    cdef int64_t t = now()
+    return call_inside(record, child, folded, owner, group, t, t - looked if looked else UNSEEN, original, args, count,
+                       names)
+
+
+cdef PyObject *call_untimed(ThreadRecord *record, Node *node, Node *child, uint32_t group, int64_t looked,
+                            PyObject *original, PyObject **args, size_t count, PyObject *names) except? NULL:
     """Count a call, and look at nothing inside it."""
     count_untimed(node, child)
+    if looked:
+        see_call(KIND_UNTIMED, looked)
     return call_muted(record, group, original, args, count, names)
 
 
@@ -149,15 +167,19 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
     cdef Node *node
     cdef Node *child
     cdef PyObject *result
-    cdef int64_t t, began = 0
+    cdef int64_t t, began = 0, looked = 0
     cdef bint folded = False, inner
     cdef uint32_t group = self.group
     if not recording:
         return PyObject_Vectorcall(original, args, count, names)
+    if is_looked_at():
+        looked = now()
     record = here()
     inner = group and record.busy[group]
     if inner and (self.name is not None or record.muted):
-        innermost(record).charged += pass_ns
+        record.passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     if not inner and (self.before is not None or self.after is not None):
         began = now()
@@ -187,12 +209,16 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
         if child.every > 1 and goes_untimed(child):
             if began:
                 node.charged += now() - began
-            result = call_untimed(record, node, child, group, original, args, count, names)
+            result = call_untimed(record, node, child, group, looked if not began else 0, original, args, count, names)
         else:
             t = now()
             if began:
                 node.charged += t - began
-            result = call_inside(record, child, folded, timed, group, t, original, args, count, names)
+            if looked:
+                looked = (began if began else t) - looked  # what hooks take is charged already
+            else:
+                looked = UNSEEN
+            result = call_inside(record, child, folded, timed, group, t, looked, original, args, count, names)
         if result == NULL:
             return NULL
     if self.after is not None and not inner:
@@ -320,6 +346,7 @@ cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObj
     cdef Node *node
     cdef Node *child
     cdef bint folded = False
+    cdef int64_t looked = 0
     if not recording or not count & COUNT_MASK:
         return PyObject_Vectorcall(original, args, count, names)
     record = here()
@@ -330,9 +357,13 @@ cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObj
             return PyObject_Vectorcall(<PyObject *>self.outermost, args, count, names)
         finally:
             level_of = before
+    if is_looked_at():
+        looked = now()
     node = innermost(record)
     if not self.named or record.muted or level_of == args[0]:
-        node.charged += pass_ns
+        record.passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     if type(<object>args[0]) is not self.seen_type:
         self.seen_type = type(<object>args[0])
@@ -342,9 +373,9 @@ cdef PyObject *call_level(PyObject *levels, PyObject **args, size_t count, PyObj
     level_of = args[0]
     try:
         if child.every > 1 and goes_untimed(child):
-            result = call_untimed(record, node, child, 0, original, args, count, names)
+            result = call_untimed(record, node, child, 0, looked, original, args, count, names)
         else:
-            result = call_inside(record, child, folded, levels, 0, now(), original, args, count, names)
+            result = call_in_span(record, child, folded, levels, 0, looked, original, args, count, names)
     finally:
         level_of = before
     return result

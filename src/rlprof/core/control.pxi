@@ -105,6 +105,7 @@ def wipe():
     logging_events = False
     wipe_samples()
     wipe_beat()
+    take_looks()
     counters.clear()
     episode_returns.clear()
     STEPS.amount = STEPS.whole = STEPS.guessed = 0

@@ -155,11 +155,16 @@ cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, Py
     cdef Node *child
     cdef Label label
     cdef bint folded = False
+    cdef int64_t looked = 0
     if not recording:
         return PyObject_Vectorcall(original, args, count, names)
+    if is_looked_at():
+        looked = now()
     record = here()
     if record.busy[self.forward] or record.muted:
-        innermost(record).charged += pass_ns
+        record.passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     if is_traced_now(self):
         return PyObject_Vectorcall(original, args, count, names)
@@ -169,8 +174,8 @@ cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, Py
     child = node_below(record, node, label.id, &folded)
     child.thinnable = True
     if child.every > 1 and goes_untimed(child):
-        return call_untimed(record, node, child, self.forward, original, args, count, names)
-    return call_inside(record, child, folded, forward, self.forward, now(), original, args, count, names)
+        return call_untimed(record, node, child, self.forward, looked, original, args, count, names)
+    return call_in_span(record, child, folded, forward, self.forward, looked, original, args, count, names)
 
 
 rlprof_call_like_a_method(Forward)

@@ -56,6 +56,11 @@ cdef inline uint32_t slot_of(uint32_t parent, uint32_t label) noexcept:
     return ((parent * <uint32_t>2654435761u) ^ (label * <uint32_t>2246822519u)) & (TABLE - 1)
 
 
+cdef inline void remember_child(Node *node, Node *child) noexcept:
+    node.seen_labels[child.label % SEEN] = child.label
+    node.seen[child.label % SEEN] = child
+
+
 cdef Node *find_child(Node *node, uint32_t label) noexcept:
     cdef uint32_t slot = slot_of(node.id, label)
     cdef Node *child
@@ -63,8 +68,7 @@ cdef Node *find_child(Node *node, uint32_t label) noexcept:
     while children[slot] != NULL:
         child = children[slot]
         if child.parent == node and child.label == label:
-            node.seen_label = label
-            node.seen_child = child
+            remember_child(node, child)
             return child
         slot = (slot + 1) & (TABLE - 1)
     # A few places stay free so that every thread can still get its root and its "(more paths)".
@@ -77,6 +81,5 @@ cdef Node *find_child(Node *node, uint32_t label) noexcept:
     if child == NULL:
         return node
     children[slot] = child
-    node.seen_label = label
-    node.seen_child = child
+    remember_child(node, child)
     return child

@@ -4,6 +4,7 @@ cdef enum:
     KIND_SITE = 8
     BESIDE_STORING = 1 << 16  # the group of spans around learning, which an inferred one may leave open
     FIRST_PLACES = 64
+    FIRST_ASKED = 16  # calls of a place whose tensors are asked where they are; then one in so many
     MOST_PLACES = 8192
 
 cdef extern from "Python.h":
@@ -14,6 +15,7 @@ cdef struct KnownPlace:
     size_t at
     PyObject *label  # NULL: calls from here are nobody's. Labels stay for good.
     PyObject *seen  # the label it had last
+    uint32_t asked  # how often where its tensors are was asked or taken for known
     uint64_t steps  # of one that may be storing: env steps at its last call
     uint32_t alternated  # calls with an env step before each
     bint idles  # called twice without an env step in between: it stores no step
@@ -113,6 +115,7 @@ cdef int name_place(Counted self, PyObject *code, size_t at, KnownPlace *found) 
     found.at = at
     found.label = found.seen = NULL
     found.steps = 0
+    found.asked = 0
     found.alternated = 0
     found.idles = False
     if name is not None:
@@ -168,14 +171,18 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
     cdef Node *node
     cdef Node *child
     cdef bint folded = False
+    cdef int64_t looked = 0
     if not recording or not count & COUNT_MASK:
         return PyObject_Vectorcall(original, args, count, names)
+    if is_looked_at():
+        looked = now()
     record = here()
     rlprof_find_caller(last_state, &code, &at)
     if record.muted or code == NULL:
         return PyObject_Vectorcall(original, args, count, names)
     place = slot_for(self, code, at)
     if place.code == NULL:
+        looked = 0  # finding a name is no usual cost
         name_place(self, code, at, &fresh)
         place = slot_for(self, code, at)
         if place.code == NULL:
@@ -183,37 +190,51 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
         record = here()
     node = innermost(record)
     if place.label == NULL or (self.stores is not None and not is_storing(place, record)):
-        node.charged += pass_ns
+        record.passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     if self.stores is not None:
         child = node_below(record, node, (<Label>place.label).id, &folded)
         child.thinnable = True
         if child.every > 1 and goes_untimed(child):
             count_untimed(node, child)
+            if looked:
+                see_call(KIND_UNTIMED, looked)
             return PyObject_Vectorcall(original, args, count, names)
-        return call_inside(record, child, folded, counted, 0, now(), original, args, count, names)
-    if self.moves is None:  # most tensors of a place are where the last one was
+        return call_in_span(record, child, folded, counted, 0, looked, original, args, count, names)
+    if self.moves is None:  # most tensors of a place are where the last one was, and asking costs more than a span
         child = node_below(record, node, (<Label>place.seen).id, &folded)
         if child.every > 1 and goes_untimed(child):
             count_untimed(node, child)
+            if looked:
+                see_call(KIND_UNTIMED, looked)
             return PyObject_Vectorcall(original, args, count, names)
+        place.asked += 1
+        if place.asked > FIRST_ASKED and place.asked % FIRST_ASKED:
+            child.thinnable = True
+            return call_in_span(record, child, folded, counted, 0, looked, original, args, count, names)
     fresh = place[0]  # what is asked now may find further places, and move the table
     label = label_at(self, &fresh, args, count, names)
     record = here()
     node = innermost(record)
     if label == NULL:
-        node.charged += pass_ns
+        record.passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     child = node_below(record, node, (<Label>label).id, &folded)
     child.thinnable = True
     if self.moves is not None and child.every > 1 and goes_untimed(child):
         count_untimed(node, child)
+        if looked:
+            see_call(KIND_UNTIMED, looked)
         return PyObject_Vectorcall(original, args, count, names)
     if fresh.seen != label:
         place = slot_for(self, code, at)
         if place.code != NULL:
             place.seen = label
-    return call_inside(record, child, folded, counted, 0, now(), original, args, count, names)
+    return call_in_span(record, child, folded, counted, 0, looked, original, args, count, names)
 
 
 rlprof_call_like_a_method(Counted)

@@ -77,8 +77,8 @@ cdef Span new_span(Label label):
 cdef inline Node *node_below(ThreadRecord *record, Node *node, uint32_t label, bint *folded) noexcept:
     """The path of a span with this label that opens now inside `node`."""
     global spans_folded
-    if node.seen_label == label and node.seen_child != NULL:
-        return node.seen_child
+    if node.seen_labels[label % SEEN] == label and node.seen[label % SEEN] != NULL:
+        return node.seen[label % SEEN]
     if record.current.depth >= MAX_DEPTH:
         folded[0] = True
         spans_folded += 1
@@ -105,7 +105,8 @@ cdef inline int close_owner(PyObject *owner) except -1:
     cdef int64_t t = now()
     cdef ThreadRecord *record = here()
     cdef Frame *frame
-    global exits_unmatched
+    global exits_unmatched, closed_at
+    closed_at = t
     if record.current.depth > 0:
         frame = &record.current.frames[record.current.depth - 1]
         if frame.span == owner:

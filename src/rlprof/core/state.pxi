@@ -16,6 +16,7 @@ cdef enum:
     MAX_SLOW = 16
     MAX_GROUPS = 32
     MAX_TURNS = 4096  # iterations listed per drain
+    SEEN = 8  # children that a node finds at once, by the last bits of their labels
 
 cdef int64_t NEVER = 0x7FFFFFFFFFFFFFFF  # the shortest of no durations
 
@@ -26,26 +27,27 @@ cdef enum Kind:
 
 cdef struct Node:
     Node *parent
+    # What every call touches comes first, in as few lines of the cache as can be.
     uint32_t id
     uint32_t label
     uint32_t lane
-    uint32_t seen_label  # the child that was asked for last: loops ask for the same one
-    Node *seen_child
+    uint32_t every  # one call in so many is timed; 0 and 1: all are
+    uint32_t skip  # calls that go untimed until the next is timed
+    bint thinnable  # its calls can be counted without being timed
+    uint64_t untimed  # calls, of `count`, that were not timed
     uint64_t count
-    int64_t total
     int64_t own
+    int64_t charged
+    int64_t total
     int64_t shortest
     int64_t longest
-    int64_t charged
+    Node *seen[SEEN]  # children that were asked for last: loops ask for the same ones
+    uint32_t seen_labels[SEEN]
     int64_t rss_peak
     int64_t rss_rise
     int64_t device_rise
     uint32_t exact
     bint tracked  # its memory is measured exactly: samples would only blur it
-    bint thinnable  # its calls can be counted without being timed
-    uint32_t every  # one call in so many is timed; 0 and 1: all are
-    uint32_t skip  # calls that go untimed until the next is timed
-    uint64_t untimed  # calls, of `count`, that were not timed
     uint32_t histogram[BUCKETS]
 
 cdef struct Frame:
@@ -70,8 +72,11 @@ cdef struct Lane:
 
 cdef struct ThreadRecord:
     uint64_t serial  # of the interpreter's thread state: never used twice
-    uint64_t ident
+    Stack *current
+    uint32_t passed  # calls that were let through since time was last booked
+    uint32_t muted  # calls in progress that are counted and not looked into
     int64_t last
+    uint64_t ident
     uint32_t busy[MAX_GROUPS]  # open spans of each group
     uint32_t groups  # a bit for each that is busy
     PyObject *acting_code  # where the last forward without gradients since the last env step was made
@@ -81,9 +86,7 @@ cdef struct ThreadRecord:
     bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step
     uint64_t env_steps  # that probes have seen begin
-    uint32_t muted  # calls in progress that are counted and not looked into
     Stack *base
-    Stack *current
     Lane *lane
     ThreadRecord *next
 
@@ -150,7 +153,9 @@ cdef list labels = []
 cdef dict counters = {}
 cdef int64_t last_rss = 0
 
+cdef int64_t pass_ns = 0  # what a call costs that is looked at and let through
 cdef uint64_t spans_closed = 0
+cdef int64_t closed_at = 0  # when the last span was closed
 cdef uint64_t spans_abandoned = 0
 cdef uint64_t exits_unmatched = 0
 cdef uint64_t spans_folded = 0

@@ -138,6 +138,9 @@ cdef inline Node *innermost(ThreadRecord *record) noexcept:
 cdef inline void book_on(Node *node, ThreadRecord *record, int64_t t) noexcept:
     if recording:
         node.own += t - record.last
+    if record.passed:
+        node.charged += record.passed * pass_ns
+        record.passed = 0
     record.last = t
 
 

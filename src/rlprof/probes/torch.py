@@ -21,6 +21,8 @@ LIBRARY: Final = "torch"
 #: Of a forward pass, a loss, training as a whole, evaluation: in this order `_core.Forward` wants them.
 FORWARD_GROUPS: Final = (FORWARD, LOSS, TRAIN, EVALUATE)
 
+_charge = _core.charge
+_clock = _core.clock_ns
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 
@@ -78,17 +80,21 @@ class _OptimizerSteps:
         self._open: Any = None
 
     def before(self, *_: Any) -> None:
+        began = _clock()
         self._close()
         loop.end_loss()
         if not _is_busy(OPTIMIZER):
-            self._open = _guarded_span("optimizer", "learn.optimizer", PROBE, OPTIMIZER)
-            self._open.__enter__()
+            self._open = span = _guarded_span("optimizer", "learn.optimizer", PROBE, OPTIMIZER)
+            _charge(_clock() - began)
+            span.__enter__()
 
     def after(self, optimizer: Any = None, *_: Any) -> None:
         if self._open is not None:
             self._close()
+            began = _clock()
             trained.look(optimizer)
             loop.update(optimizer)
+            _charge(_clock() - began)
 
     def _close(self) -> None:
         span, self._open = self._open, None

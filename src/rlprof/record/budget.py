@@ -31,9 +31,9 @@ PathRow = tuple[int, int | None, int, str, str | None, int]
 class Budget:
     """Follows what each path costs and thins those that cost too much."""
 
-    def __init__(self, share: float, costs: Mapping[int, SpanCost]) -> None:
+    def __init__(self, share: float) -> None:
         self._share = share
-        self._unit = {kind: cost.inside_ns + cost.outside_ns for kind, cost in costs.items()}
+        self._unit: dict[int, float] = {}
         self._parent: dict[int, int | None] = {}
         self._kind: dict[int, int] = {}
         self._around_users: set[int] = set()
@@ -42,6 +42,10 @@ class Budget:
         self._charged = 0.0  # ns per second that all else costs
         self._every: dict[int, int] = {}
         self._flushes = 0
+
+    def know(self, costs: Mapping[int, SpanCost]) -> None:
+        """What each kind of span costs, as far as that is known by now."""
+        self._unit = {kind: cost.inside_ns + cost.outside_ns for kind, cost in costs.items()}
 
     def learn_paths(self, paths: Iterable[PathRow]) -> None:
         """New paths, parents before children."""

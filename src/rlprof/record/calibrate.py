@@ -20,6 +20,7 @@ from rlprof.model import kinds
 from rlprof.model.recording import SpanCost
 from rlprof.record.decorate import profile_function
 from rlprof.record.layout import ROW
+from rlprof.record.own_cost import Calibration, Looks, add_looks
 from rlprof.record.sites import Sites, Tensors, counted_method
 from rlprof.record.wrap import outermost, timed
 
@@ -29,29 +30,36 @@ WARM_UP: Final = 5
 SPANS_A_TURN: Final = 4
 _GROUP: Final = 31  # one that no probe uses
 _NEVER: Final = 1 << 20  # calls for each one that is timed
+WITHOUT_SPANS: Final = frozenset({kinds.PASSED, kinds.UNTIMED})
 
 Loop = Callable[[int], Any]
 
 
-def calibrate() -> dict[int, SpanCost]:
+def calibrate() -> Calibration:
     """The cost of each kind of span, with its error. Must run before anything is recorded: it wipes the recorder."""
-    costs = {kind: _cost_of(bare, timed) for kind, (bare, timed) in _LOOPS.items()}
+    costs: dict[int, SpanCost] = {}
+    looks: dict[int, tuple[int, int, int]] = {}
+    for kind, (bare, spanned) in _LOOPS.items():
+        costs[kind], looked = _cost_of(bare, spanned)
+        if kind in looked:
+            looks[kind] = looked[kind]
+        if kind in WITHOUT_SPANS:
+            costs[kind] = _all_outside(costs[kind])
     costs[kinds.MEMORY] = costs[kinds.WITH]
     costs[kinds.ITERATION] = costs[kinds.WITH]
-    costs[kinds.PASSED] = _without_spans(_calls_on(_Plain()), _passed_calls)
-    costs[kinds.UNTIMED] = _without_spans(_reads_of(_Value(0.1)), _untimed_calls)
     _core.wipe()
-    return costs
+    return Calibration(costs, looks)
 
 
-def _cost_of(bare: Loop, timed: Loop) -> SpanCost:
+def _cost_of(bare: Loop, timed: Loop) -> tuple[SpanCost, Looks]:
     """Bare and timed loops take turns, so that what slows the machine for a while slows both.
 
     The first rounds are not counted: the interpreter adapts to code that it runs often.
     """
     inside, whole = [], []
+    looks: Looks = {}
     spans = TURNS * SPANS_A_TURN
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
         _core.wipe()
         _core.switch_on(threading.get_ident())
         _core.iteration()  # with it runs the flight recorder, as in a training loop
@@ -63,17 +71,17 @@ def _cost_of(bare: Loop, timed: Loop) -> SpanCost:
         bare(TURNS)
         ended = time.perf_counter_ns()
         _core.switch_off()
+        looks = add_looks(looks, _core.take_looks()) if number >= WARM_UP else looks
         whole.append(((between - started) - (ended - between)) / spans)
         inside.append(_mean_leaf() - (ended - between) / spans)
     cost = max(0.0, statistics.median(whole[WARM_UP:]))
     within = min(max(0.0, statistics.median(inside[WARM_UP:])), cost)
     deviation = statistics.median(abs(value - cost) for value in whole[WARM_UP:])
-    return SpanCost(within, cost - within, deviation)
+    return SpanCost(within, cost - within, deviation), looks
 
 
-def _without_spans(bare: Loop, seen: Loop) -> SpanCost:
-    """What a call costs outside of any span of its own."""
-    cost = _cost_of(bare, seen)
+def _all_outside(cost: SpanCost) -> SpanCost:
+    """What a call costs that has no span of its own."""
     return SpanCost(0.0, cost.inside_ns + cost.outside_ns, cost.error_ns)
 
 
@@ -302,4 +310,6 @@ _LOOPS: Final[dict[int, tuple[Loop, Loop]]] = {
     kinds.PROBE: (_unprobed_calls, _probed_calls),
     kinds.SITE: (_reads_of(_Value(0.1)), _counted_loop),
     kinds.LEVEL: (_calls_on(_Plain()), _levels),
+    kinds.PASSED: (_calls_on(_Plain()), _passed_calls),
+    kinds.UNTIMED: (_reads_of(_Value(0.1)), _untimed_calls),
 }

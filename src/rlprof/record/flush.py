@@ -9,8 +9,8 @@ import time
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.kinds import LEVEL
-from rlprof.model.recording import SHARED_THREADS, SpanCost, Status
+from rlprof.model.kinds import LEVEL, PASSED, UNTIMED
+from rlprof.model.recording import SHARED_THREADS, Status
 from rlprof.record import layout
 from rlprof.record.budget import Budget
 from rlprof.record.complain import complain
@@ -18,6 +18,7 @@ from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
 from rlprof.record.memory_use import FaultCourse
 from rlprof.record.noted import before_flush, noted
+from rlprof.record.own_cost import Calibration, OwnCost
 from rlprof.record.resting import Resting
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
@@ -37,7 +38,7 @@ class Flusher:
         store: PartStore,
         identity: Identity,
         facts: dict[str, Any],
-        costs: dict[int, SpanCost],
+        calibration: Calibration,
         budget: float = 1.0,
     ) -> None:
         self.store = store
@@ -45,8 +46,9 @@ class Flusher:
         self.written_spans = 0
         self.open_spans: list[tuple[int, int]] = []  # path and start of those open at the latest flush
         self._facts = facts
-        self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
-        self._budget = Budget(budget, costs)
+        self._own_cost = OwnCost(calibration)
+        self._budget = Budget(budget)
+        self._follow_own_cost()
         self._resting = Resting(budget)
         self._totals = PathTotals()
         self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
@@ -100,10 +102,18 @@ class Flusher:
         self._rows.open_spans = self.open_spans = list(zip(spans["path"], spans["start"], strict=True))
         self._add_names()
         seconds = (now - self._last_ns) / 1e9
+        self._follow_own_cost()
         self._budget.follow(seconds, columns)
         self._resting.follow(seconds, columns, env_steps)
         self._last_ns = now
         return self._process_row(now, totals, status, exit_code)
+
+    def _follow_own_cost(self) -> None:
+        self._own_cost.see(_core.take_looks())
+        costs = self._own_cost.costs()
+        self._costs = {kind: (c.inside_ns, c.outside_ns, c.error_ns) for kind, c in costs.items()}
+        _core.set_costs(*(round(costs[kind].outside_ns) if kind in costs else 0 for kind in (PASSED, UNTIMED)))
+        self._budget.know(costs)
 
     def _add(self, kind: str, columns: dict[str, list[Any]]) -> None:
         self._waiting.setdefault(kind, []).append(columns)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from rlprof import _core
-from rlprof.model import kinds
 from rlprof.model.phases import PHASES
-from rlprof.model.recording import Recording, SpanCost, Status
+from rlprof.model.recording import Recording, Status
 from rlprof.record.background import Background
 from rlprof.record.calibrate import calibrate
 from rlprof.record.children import ExportedSession, Inheritance
@@ -25,6 +24,7 @@ from rlprof.record.forks import SqliteLocks
 from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
 from rlprof.record.options import Options
+from rlprof.record.own_cost import Calibration
 from rlprof.record.stretches import stretches
 from rlprof.recording.place import PART_SUFFIX, parts_of
 from rlprof.recording.store import PartStore
@@ -40,13 +40,13 @@ class Session:
         *,
         role: str = "main",
         parent_uid: str | None = None,
-        costs: dict[int, SpanCost] | None = None,
+        calibration: Calibration | None = None,
         managed: bool = False,
     ) -> None:
         self.managed = managed  # begun from outside the program, and ended there too
         self.target = target
         self.options = options
-        self.costs = costs
+        self.calibration = calibration
         self._role = role
         self._parent_uid = parent_uid
         self._lock = threading.Lock()  # between the writer thread and a caller who wants the numbers now
@@ -59,8 +59,7 @@ class Session:
         forget()
         _core.wipe()
         _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
-        self.costs = self.costs or calibrate()
-        _core.set_costs(round(self.costs[kinds.PASSED].outside_ns), round(self.costs[kinds.UNTIMED].outside_ns))
+        self.calibration = self.calibration or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
         stretches.begin(self._role)
         self._flusher = self._new_flusher()
@@ -83,7 +82,7 @@ class Session:
         facts = machine_facts()
         if self.options.expectations:
             facts["expectations"] = list(self.options.expectations)
-        return Flusher(store, self.identity, facts, self.costs or {}, self.options.budget)
+        return Flusher(store, self.identity, facts, self.calibration or Calibration({}, {}), self.options.budget)
 
     def _configure_core(self) -> None:
         tracker = PeakTracker(PeakReader(), self._stop_tracking) if self.options.memory else None
@@ -242,7 +241,12 @@ class Session:
     def continued_in_child(self) -> Session:
         """The session of a forked child. The parent's connection is not touched: it belongs to the parent."""
         return Session(
-            self.target, self.options, role="fork", parent_uid=self.identity.uid, costs=self.costs, managed=True
+            self.target,
+            self.options,
+            role="fork",
+            parent_uid=self.identity.uid,
+            calibration=self.calibration,
+            managed=True,
         )
 
 
@@ -252,7 +256,7 @@ class ServerSession(Session):
     def start(self) -> None:
         forget()
         _core.configure(phases=PHASES, keep_slowest=self.options.keep_slowest)
-        self.costs = self.costs or calibrate()
+        self.calibration = self.calibration or calibrate()
         self.identity = Identity.of_this_process(self._role, self._parent_uid)
 
     def stop(self, status: Status = "completed", exit_code: int | None = None) -> None:
@@ -266,7 +270,12 @@ class ServerSession(Session):
 
     def continued_in_child(self) -> Session:
         return Session(
-            self.target, self.options, role="forkserver", parent_uid=self._parent_uid, costs=self.costs, managed=True
+            self.target,
+            self.options,
+            role="forkserver",
+            parent_uid=self._parent_uid,
+            calibration=self.calibration,
+            managed=True,
         )
 
 

@@ -143,8 +143,8 @@ def join_rows(tables: Sequence[Columns], layout: tuple[Column, ...]) -> dict[str
 
 def pack_histogram(histogram: Mapping[int, int]) -> bytes:
     """A histogram to its filled buckets and their counts; not compressed, because it is short."""
-    filled = sorted((bucket, count) for bucket, count in histogram.items() if count)
-    counts = array("Q", [count for _, count in filled])
+    filled = [bucket for bucket in sorted(histogram) if histogram[bucket]]
+    counts = array("Q", [histogram[bucket] for bucket in filled])
     if sys.byteorder == "big":
         counts.byteswap()
-    return bytes(bucket for bucket, _ in filled) + counts.tobytes()
+    return bytes(filled) + counts.tobytes()

@@ -39,7 +39,8 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
 
 def a_budget(core: FakeCore, *paths: tuple[int, int | None, int], share: float = 0.02) -> Budget:
     """Paths are (number, parent, kind) below a root with number 0."""
-    budget = Budget(share, COSTS)
+    budget = Budget(share)
+    budget.know(COSTS)
     budget.learn_paths([(0, None, 0, "", None, ROOT), *((n, up, 0, f"p{n}", None, kind) for n, up, kind in paths)])
     core.can = {number for number, _, kind in paths if kind != WITH}
     return budget

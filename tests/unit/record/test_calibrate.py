@@ -15,7 +15,7 @@ from support.reference import a_clean_core
 def costs() -> dict[int, SpanCost]:
     with a_clean_core():
         _core.set_fake_clock(None)
-        costs = calibrate()
+        costs = calibrate().costs
         assert not _core.is_on()
         assert _core.paths_since(0) == []
         assert _core.drain()[6]["spans_emitted"] == 0

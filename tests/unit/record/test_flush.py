@@ -17,6 +17,7 @@ from rlprof.record import complain as complain_module
 from rlprof.record import flush as flush_module
 from rlprof.record.flush import Flusher
 from rlprof.record.identity import Identity
+from rlprof.record.own_cost import Calibration
 from rlprof.recording.liveness import birth_mark
 from rlprof.recording.reader import read_connection
 from rlprof.recording.store import Batch, PartStore
@@ -53,7 +54,7 @@ def store() -> Iterator[MoodyStore]:
 @pytest.fixture
 def flusher(store: MoodyStore) -> Flusher:
     facts = {"host": "here", "birth": birth_mark(os.getpid())}
-    return Flusher(store, Identity.of_this_process("main", None), facts, {0: SpanCost(1.0, 2.0, 0.5)})
+    return Flusher(store, Identity.of_this_process("main", None), facts, Calibration({0: SpanCost(1.0, 2.0, 0.5)}, {}))
 
 
 def work(turns: int, duration: int = 10) -> None:
