@@ -185,18 +185,22 @@ cdef ThreadRecord *main_record() noexcept:
 cdef int sample_main() except -1:
     """Count where this thread, the main one, is."""
     cdef ThreadRecord *record = main_record()
+    cdef PyThreadState *state = PyThreadState_Get()
     cdef PyFrameObject *frame
+    cdef int32_t place
     cdef int was_on
     if record == NULL:
         return 0
-    frame = PyThreadState_GetFrame(PyThreadState_Get())
-    if frame == NULL:
-        return 0
     was_on = PyGC_Disable()
     try:
-        count_sample(record, frame)
+        place = place_here(state)
+        if place < 0:
+            frame = PyThreadState_GetFrame(state)
+            if frame != NULL:
+                place = place_of(frame)
+                Py_XDECREF(<PyObject *>frame)
+        count_sample(record, place)
     finally:
-        Py_XDECREF(<PyObject *>frame)
         if was_on:
             PyGC_Enable()
     return 0

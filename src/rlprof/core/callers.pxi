@@ -1,4 +1,5 @@
-# Who calls a function of ours, told by addresses: making a frame object for it would cost as much as a span.
+# Who calls a function of ours, and who called that one, told by addresses: making a frame object for each would cost as
+# much as a span.
 
 cdef extern from *:
     """
@@ -37,8 +38,27 @@ cdef extern from *:
         Py_DECREF(frame);
     }
     #endif
+    #if 0x030B0000 <= PY_VERSION_HEX && PY_VERSION_HEX < 0x030C0000 && !defined(PYPY_VERSION)
+    /* The stack of a thread, innermost first: codes and how far each has come. Functions that have only just been
+       called are not on it yet, as for Python itself. */
+    static int rlprof_walk(PyThreadState *state, PyObject **codes, int *ats, int most) {
+        rlprof_frame *frame = rlprof_running(state);
+        int depth = 0;
+        for (; frame != NULL && depth < most; frame = (rlprof_frame *)frame->previous) {
+            PyCodeObject *code = (PyCodeObject *)frame->code;
+            long at = (long)((char *)frame->at - (char *)code->co_code_adaptive);
+            if (at < 2L * code->_co_firsttraceable) continue;
+            codes[depth] = frame->code;
+            ats[depth++] = (int)at;
+        }
+        return depth;
+    }
+    #else
+    static int rlprof_walk(PyThreadState *state, PyObject **codes, int *ats, int most) { return -1; }
+    #endif
     """
     void rlprof_find_caller(PyThreadState *, PyObject **code, size_t *at) noexcept
+    int rlprof_walk(PyThreadState *, PyObject **codes, int *ats, int most) noexcept  # -1: only by frame objects
 
 
 def caller():

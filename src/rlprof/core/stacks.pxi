@@ -12,6 +12,7 @@ cdef extern from "frameobject.h":  # which Python.h leaves out before 3.11
     PyCodeObject *PyFrame_GetCode(PyFrameObject *) noexcept
     PyFrameObject *PyFrame_GetBack(PyFrameObject *) noexcept
     int PyFrame_GetLineNumber(PyFrameObject *) noexcept
+    int PyCode_Addr2Line(PyCodeObject *, int) noexcept
 
 cdef enum:
     MAX_PLACES = 20000  # distinct places with their callers; further ones are booked on the caller they share
@@ -30,6 +31,12 @@ cdef list new_places = []
 cdef list place_codes = []  # kept alive, so that an address stays theirs
 cdef dict sample_counts = {}  # path << 32 | place -> samples
 cdef uint64_t samples_taken = 0
+
+# The last stack that was walked, outermost first: most of the next one is the same, and finding a line takes long.
+cdef PyObject *walked_codes[MAX_WALK]
+cdef int walked_ats[MAX_WALK]
+cdef int32_t walked_places[MAX_WALK]
+cdef int walked = 0
 
 
 cdef int32_t find_place(int32_t caller, PyObject *code, int32_t line):
@@ -58,12 +65,40 @@ cdef int32_t find_place(int32_t caller, PyObject *code, int32_t line):
     return place_count - 1
 
 
+cdef inline int32_t line_in(PyObject *code, int32_t line):
+    """Some instructions stand in no line: the function is known all the same."""
+    return line if line > 0 else (<object>code).co_firstlineno
+
+
+cdef int32_t place_here(PyThreadState *state) except -2:
+    """Where this thread is; -1 where only frame objects would tell, or it is nowhere."""
+    global walked
+    cdef PyObject *codes[MAX_WALK]
+    cdef int ats[MAX_WALK]
+    cdef int depth = rlprof_walk(state, codes, ats, MAX_WALK), i, level
+    cdef int32_t place = -1
+    cdef bint same = True
+    for i in range(depth - 1, -1, -1):
+        level = depth - 1 - i
+        same = same and level < walked and walked_codes[level] == codes[i] and walked_ats[level] == ats[i]
+        if same:
+            place = walked_places[level]
+            continue
+        walked = level
+        place = find_place(place, codes[i], line_in(codes[i], PyCode_Addr2Line(<PyCodeObject *>codes[i], ats[i])))
+        walked_codes[level] = codes[i]
+        walked_ats[level] = ats[i]
+        walked_places[level] = place
+        walked = level + 1
+    return place
+
+
 cdef int32_t place_of(PyFrameObject *leaf):
     cdef PyFrameObject *chain[MAX_WALK]
     cdef PyFrameObject *frame = leaf
     cdef PyObject *code
     cdef int depth = 0, i
-    cdef int32_t place = -1, line
+    cdef int32_t place = -1
     Py_XINCREF(<PyObject *>frame)
     while frame != NULL and depth < MAX_WALK:
         chain[depth] = frame
@@ -72,18 +107,14 @@ cdef int32_t place_of(PyFrameObject *leaf):
     Py_XDECREF(<PyObject *>frame)
     for i in range(depth - 1, -1, -1):
         code = <PyObject *>PyFrame_GetCode(chain[i])
-        line = PyFrame_GetLineNumber(chain[i])
-        if line <= 0:  # some instructions stand in no line: the function is known all the same
-            line = (<object>code).co_firstlineno
-        place = find_place(place, code, line)
+        place = find_place(place, code, line_in(code, PyFrame_GetLineNumber(chain[i])))
         Py_XDECREF(code)
         Py_XDECREF(<PyObject *>chain[i])
     return place
 
 
-cdef int count_sample(ThreadRecord *record, PyFrameObject *frame) except -1:
+cdef int count_sample(ThreadRecord *record, int32_t place) except -1:
     global samples_taken
-    cdef int32_t place = place_of(frame)
     if place >= 0:
         key = <uint64_t>innermost(record).id << 32 | <uint32_t>place
         sample_counts[key] = sample_counts.get(key, 0) + 1
@@ -108,7 +139,7 @@ def sample_stacks(current_frames):
         while record != NULL:
             frame = frames.get(record.ident)
             if frame is not None:
-                count_sample(record, <PyFrameObject *><PyObject *>frame)
+                count_sample(record, place_of(<PyFrameObject *><PyObject *>frame))
             record = record.next
         frame = None
         frames = None
@@ -126,8 +157,9 @@ def drain_samples():
 
 
 cdef void wipe_samples():
-    global place_count, samples_taken
+    global place_count, samples_taken, walked
     place_count = 0
+    walked = 0
     samples_taken = 0
     new_places.clear()
     place_codes.clear()
