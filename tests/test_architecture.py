@@ -38,8 +38,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
     "pytest_plugin": frozenset(),
     "integrations": frozenset({"record", "probes", "_core", "__init__", "profiler"}),
 }
-#: The demo that shows annotations, and what runs two ways of one in turns; the others are programs without rlprof.
-ANNOTATED_DEMOS = ("demos/robots", "demos/petri_turns")
+#: The demo that shows annotations; the others are programs without rlprof.
+ANNOTATED_DEMOS = ("demos/robots",)
 #: What the public face may import besides, but only when it is called: `import rlprof` must stay quick.
 LAZILY: dict[str, frozenset[str]] = {
     "__init__": frozenset({"analyse", "advise", "render"}),

@@ -50,7 +50,7 @@ DEMOS: Final = {
         title="PPO schedules a factory on a Petri net (TorchRL): does a faster simulator pay?",
         needs=("torch", "torchrl", "tensordict", "gymnasium"),
         breakdown=True,
-        turns=Turns("rlprof.demos.petri_turns", "turbo", "rlprof.demos.petri_simulation", "env step"),
+        turns=Turns("rlprof.cli.petri_turns", "turbo", "rlprof.demos.petri_simulation", "env step"),
         modes={"turbo": ("--turbo",), "plain": ("--no-turbo",)},
     ),
     "snake": Demo(

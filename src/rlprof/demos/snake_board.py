@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 from torch import Tensor
 
 from .snake_flood import flood_fill_python, flood_fill_vectorised
@@ -127,3 +129,25 @@ class SnakeBoard(VectorEnv[Tensor, Tensor, Tensor]):  # type: ignore[misc]
         if self.flood_fill:
             parts.append(self.flood_fill(self.bodies[games] == 0, neighbours) / self.size**2)
         return torch.cat(parts, 1)
+
+
+class SnakeEnv(gymnasium.Env[NDArray[np.float32], int]):  # type: ignore[misc]
+    """One game by itself, for what steps a single environment; an ended game waits for `reset`."""
+
+    def __init__(self, size: int = 10, flood_fill: str = "none") -> None:
+        self.board = SnakeBoard(1, size, flood_fill)
+        self.observation_space = self.board.single_observation_space
+        self.action_space = self.board.single_action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        super().reset(seed=seed)
+        observations, _ = self.board.reset(seed=seed)
+        return observations[0].numpy(), {}
+
+    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        _, rewards, terminated, truncated, info = self.board.step(torch.tensor([int(action)]))
+        seen = info["final_obs"][0].numpy()
+        score = {"score": int(info["scores"][0])}
+        return seen, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), score

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,10 @@ from support.installed import need
 need("gymnasium", "torch")
 
 import torch  # noqa: E402
+from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 from rlprof.demos import snake  # noqa: E402
-from rlprof.demos.snake_board import FIRST_LENGTH, SnakeBoard  # noqa: E402
+from rlprof.demos.snake_board import FIRST_LENGTH, FLOOD_FILLS, SnakeBoard, SnakeEnv  # noqa: E402
 from rlprof.demos.snake_flood import flood_fill_python, flood_fill_vectorised  # noqa: E402
 
 
@@ -43,6 +45,36 @@ def test_a_flood_fill_stops_at_walls() -> None:
     starts = torch.tensor([[[0, 0], [1, 3], [2, 0], [1, 1], [-1, 0], [0, 4]]])
     for flood_fill in (flood_fill_python, flood_fill_vectorised):
         assert flood_fill(free, starts).tolist() == [[2, 4, 1, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("flood_fill", FLOOD_FILLS)
+def test_a_game_passes_the_checker(flood_fill: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(SnakeEnv(6, flood_fill), skip_render_check=True)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.integers(4, 8), st.lists(st.integers(0, 2), min_size=1, max_size=60))
+def test_boards_with_either_flood_fill_and_a_game_by_itself_go_the_same_way(
+    seed: int, size: int, actions: list[int]
+) -> None:
+    game = SnakeEnv(size, "vectorised")
+    boards = [SnakeBoard(1, size, how) for how in ("python", "vectorised")]
+    seen, _ = game.reset(seed=seed)
+    for board in boards:
+        assert np.array_equal(board.reset(seed=seed)[0][0].numpy(), seen)
+    for action in actions:
+        steps = [board.step(torch.tensor([action])) for board in boards]
+        seen, reward, terminated, truncated, info = game.step(action)
+        for observations, rewards, ends, stops, told in steps:
+            assert np.array_equal(told["final_obs"][0].numpy(), seen)
+            assert (rewards.item(), ends.item(), stops.item()) == (reward, terminated, truncated)
+            assert told["scores"].item() == info["score"]
+            following = observations[0].numpy()
+        if terminated or truncated:
+            seen, _ = game.reset()
+        assert np.array_equal(following, seen)
 
 
 @settings(max_examples=15, deadline=None)
@@ -96,6 +128,24 @@ def test_a_hungry_snake_is_taken_off_and_not_punished() -> None:
     board.hunger[:] = board.patience - 1
     _, rewards, terminated, truncated, _ = board.step(torch.tensor([1]))
     assert (rewards.item(), terminated.item(), truncated.item()) == (0.0, False, True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.integers(9, 30), st.integers(1, 12))
+def test_pushed_one_by_one_or_all_at_once_the_buffer_holds_the_same(
+    seed: int, envs: int, capacity: int, steps: int
+) -> None:
+    random = torch.Generator().manual_seed(seed)
+    loop, batched = (snake.Replay(capacity, 2, seed) for _ in range(2))
+    for _ in range(steps):
+        floats = torch.rand(5, envs, generator=random)
+        step = snake.Step(floats[:2].T, floats[0].mul(3).long(), floats[2], floats[3:].T, floats[4] < 0.5)
+        snake.push(loop, step, "loop")
+        snake.push(batched, step, "batched")
+    assert len(loop) == len(batched) == min(steps * envs, capacity)
+    for column in ("observations", "actions", "rewards", "following", "ends"):
+        assert np.array_equal(getattr(loop, column), getattr(batched, column))
+    assert all(torch.equal(a, b) for a, b in zip(loop.sample(4), batched.sample(4), strict=True))
 
 
 def train(tmp_path: Path, *words: str) -> snake.Training:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rlprof import alternate
-
-from .petri import parse, train
-from .petri_env import PetriEnv
+from rlprof.demos.petri import parse, train
+from rlprof.demos.petri_env import PetriEnv
 
 #: Batches in which both engines do everything for the first time, and the one behind the last that ends it.
 NOT_COMPARED = 4 + 1
