@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlprof.analyse.loop_split import SAMPLING, STEPPING, TRAINING, LoopSplit
+from rlprof.model.report import VectorEnvEntry
 from rlprof.model.units import format_count, format_duration, format_percent, format_ratio, three_digits
 from rlprof.render.canvas import WIDEST, Canvas, flow, grid, title
 from rlprof.render.sections import encodable
@@ -137,6 +138,15 @@ def _notes(splits: Sequence[LoopSplit], cores: int | None) -> Iterator[str]:
         each = format_duration(first.simulator_seconds / first.transitions)
         yield f"{cores} cores that only simulate, {each} each: at most {three_digits(most)} transitions per second"
     for split in splits:
-        if split.workers is not None and split.reward_seconds is not None:
-            each = format_duration(split.reward_seconds / split.transitions)
-            yield f"in a worker, the reward takes {each} of a step, waiting for a core included"
+        if split.workers is not None:
+            yield from _worker_notes(split, split.workers)
+
+
+def _worker_notes(split: LoopSplit, workers: VectorEnvEntry) -> Iterator[str]:
+    """What a worker spends a step with, that the parent cannot tell from simulating."""
+    if workers.core_wait_seconds is not None:
+        whole, waiting = (seconds / workers.steps for seconds in (workers.step_seconds, workers.core_wait_seconds))
+        yield f"a step of all takes {format_duration(whole)}; in it, a worker waits {format_duration(waiting)} for a core"
+    if split.reward_seconds is not None:
+        each = format_duration(split.reward_seconds / split.transitions)
+        yield f"in a worker, the reward takes {each} of a step, waiting for a core included"

@@ -119,6 +119,7 @@ def test_forms_stand_side_by_side() -> None:
     assert row(text, "of which reward")[3:5] == ["500", "µs"]
     assert row(text, "slowest worker")[2:4] == ["-", "-"]
     assert f"2 envs, 2 processes: {format_ratio(many.rate / alone.rate)} the transitions per second of 1 env" in text
+    assert "a step of all takes 3.99 ms; in it, a worker waits 20.0 µs for a core" in text
     assert "2 cores that only simulate, 5.50 ms each: at most 364 transitions per second" in text
 
 

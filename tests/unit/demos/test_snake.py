@@ -55,26 +55,32 @@ def test_a_game_passes_the_checker(flood_fill: str) -> None:
 
 
 @settings(max_examples=15, deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 9), st.integers(4, 8))
+def test_boards_with_either_flood_fill_go_the_same_way_step_by_step(seed: int, envs: int, size: int) -> None:
+    python, vectorised = (SnakeBoard(envs, size, how) for how in ("python", "vectorised"))
+    assert torch.equal(python.reset(seed=seed)[0], vectorised.reset(seed=seed)[0])
+    random = torch.Generator().manual_seed(seed)
+    for _ in range(60):
+        actions = torch.randint(3, (envs,), generator=random)
+        *seen, info = python.step(actions)
+        *same, told = vectorised.step(actions)
+        for one, other in zip((*seen, *info.values()), (*same, *told.values()), strict=True):
+            assert torch.equal(one, other)
+
+
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.integers(4, 8), st.lists(st.integers(0, 2), min_size=1, max_size=60))
-def test_boards_with_either_flood_fill_and_a_game_by_itself_go_the_same_way(
-    seed: int, size: int, actions: list[int]
-) -> None:
-    game = SnakeEnv(size, "vectorised")
-    boards = [SnakeBoard(1, size, how) for how in ("python", "vectorised")]
-    seen, _ = game.reset(seed=seed)
-    for board in boards:
-        assert np.array_equal(board.reset(seed=seed)[0][0].numpy(), seen)
+def test_a_game_by_itself_goes_as_on_the_board_until_it_ends(seed: int, size: int, actions: list[int]) -> None:
+    game, board = SnakeEnv(size), SnakeBoard(1, size)
+    assert np.array_equal(game.reset(seed=seed)[0], board.reset(seed=seed)[0][0].numpy())
     for action in actions:
-        steps = [board.step(torch.tensor([action])) for board in boards]
         seen, reward, terminated, truncated, info = game.step(action)
-        for observations, rewards, ends, stops, told in steps:
-            assert np.array_equal(told["final_obs"][0].numpy(), seen)
-            assert (rewards.item(), ends.item(), stops.item()) == (reward, terminated, truncated)
-            assert told["scores"].item() == info["score"]
-            following = observations[0].numpy()
+        _, rewards, ends, stops, told = board.step(torch.tensor([action]))
+        assert np.array_equal(seen, told["final_obs"][0].numpy())
+        assert (reward, terminated, truncated) == (rewards.item(), ends.item(), stops.item())
+        assert info["score"] == told["scores"].item()
         if terminated or truncated:
-            seen, _ = game.reset()
-        assert np.array_equal(following, seen)
+            return
 
 
 @settings(max_examples=15, deadline=None)
