@@ -70,6 +70,16 @@ def test_petri_prints_the_same_returns_with_any_engine_recorded_or_not_and_is_br
     assert report["throughput"]["env_steps"] == 3 * 256
 
 
+def assert_suspects(lines: list[str]) -> None:
+    """Each has its line in the source, its cost and its knob; one that took no time in so short a run has no row."""
+    at = next(number for number, line in enumerate(lines) if line.startswith("Suspects  "))
+    rows = [line for line in lines[at + 3 :] if "--" in line]
+    cures = {"--flood-fill vectorised", "--train-steps 4", "--push batched", "--log none"}
+    assert {row[row.index("--") :] for row in rows} <= cures
+    assert any(row.startswith("search    snake_flood.py:") for row in rows)
+    assert all(row.split()[-3].endswith("x") and "%" in row for row in rows)
+
+
 @pytest.fixture(scope="module")
 def snake(tmp_path_factory: pytest.TempPathFactory) -> Json:
     folder = tmp_path_factory.mktemp("snake")
@@ -77,6 +87,7 @@ def snake(tmp_path_factory: pytest.TempPathFactory) -> Json:
     scores = [line for line in lines if "mean score" in line]
     assert [line for line in bare(folder, "snake", *SNAKE) if "mean score" in line] == scores
     assert any("Where the time went" in line for line in lines)
+    assert_suspects(lines)
     return read_report(folder / "found.rlprof")
 
 
@@ -264,6 +275,9 @@ def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(t
     assert bare(tmp_path, "robots", *ROBOTS) == said
     assert any(line.startswith("rlprof ") and "128 env steps" in line for line in done.err.splitlines())
     shown = done.out.splitlines()
+    at = next(number for number, line in enumerate(shown) if line.startswith("Operations by name"))
+    by_name = [line[: line.index("  ")] for line in shown[at + 3 : shown.index("", at)]]
+    assert sorted(by_name) == sorted([*ROBOTS_OPERATIONS, "total"])
     assert [line.split()[0] for line in shown[-6:-1]] == ["environment", "rendering", "model", "policy", "training"]
     assert all(0.0 < float(line.split()[3].rstrip("%")) < 100.0 for line in shown[-6:-1])
     report = read_report(tmp_path / "found.rlprof")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from rlprof.analyse.suspects import Suspicion
 from rlprof.cli.demo_compare import Turns, show_comparison
 from rlprof.cli.demo_outputs import Outputs, output_options
+from rlprof.cli.demo_sections import show_breakdown, show_names, show_rollouts, show_suspects
 from rlprof.cli.demo_table import REWARD, form_targets, show_table
 from rlprof.cli.rollout_watch import RolloutWatch
 from rlprof.cli.run import record_program, short, show, write_page
@@ -22,7 +24,6 @@ from rlprof.cli.watch import SummaryWatch
 from rlprof.model.errors import BadOption
 from rlprof.model.expectations import Expectation
 from rlprof.record.options import DEFAULT_TRACE, Options, TorchTrace
-from rlprof.recording import open_recording
 from rlprof.recording.discard import discard
 from rlprof.recording.place import RUNS_DIRECTORY, SUFFIX, claim, default_target, named
 
@@ -39,10 +40,20 @@ class Demo:
     spans: tuple[str, ...] = ()  # functions of the program to time, as for `rlprof run --span`
     many: int | None = None  # environments to hold against one, for --table
     modes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # knobs by mode, for --detailed
-    categories: bool = False  # show the time by category below the report
+    names: tuple[str, ...] = ()  # operations to show by name below the report, and then the time by category
+    suspicions: tuple[Suspicion, ...] = ()  # to show below the report with what each costs
     rollouts_every: int | None = None  # show the rollout tree that often, where the program marks its rollouts
     expected: tuple[Expectation, ...] = ()  # with the knobs as they are by default
 
+
+#: What `robots` annotates, from the whole to its parts.
+ROBOTS_OPERATIONS: Final = (
+    "total", "data collection", "model update",
+    "rgb observation generation", "rendering", "draw grid", "draw walls", "draw robots", "draw target", "resizing",
+    "policy forward", "hidden states", "action and value", "action distribution", "sampling",
+    "forward pass", "boundary padding", "conv encoder", "skip connection", "ConvLSTM layers", "global pooling",
+    "projection",
+)  # fmt: skip
 
 DEMOS: Final = {
     "petri": Demo(
@@ -58,6 +69,12 @@ DEMOS: Final = {
         title="DQN plays 256 games of snake: a program with three slow places to find",
         needs=("torch", "gymnasium"),
         modes={"": ()},
+        suspicions=(
+            Suspicion("search", ("flood_fill_python", "_reachable"), "--flood-fill vectorised"),
+            Suspicion("training", ("Agent.train", "Replay.sample"), "--train-steps 4"),
+            Suspicion("push", ("push", "Replay.push"), "--push batched"),
+            Suspicion("log", ("write_log",), "--log none"),
+        ),
     ),
     "cyber": Demo(
         module="rlprof.demos.cyber",
@@ -72,7 +89,7 @@ DEMOS: Final = {
         title="Recurrent PPO looks at pictures of sliding robots (sb3-contrib): drawing, network or learning?",
         needs=("torch", "gymnasium", "stable_baselines3", "sb3_contrib", "PIL"),
         modes={"": ()},
-        categories=True,
+        names=ROBOTS_OPERATIONS,
     ),
     "teacher": Demo(
         module="rlprof.demos.teacher",
@@ -254,16 +271,18 @@ def _watch(target: Path, summary_every: int | None, rollouts_every: int | None) 
 
 def _show(entry: Demo, recorded: Path, breakdown: bool) -> None:
     if breakdown:
-        _show_breakdown(recorded)
+        show_breakdown(recorded)
         return
     show(recorded)
     if entry.many is not None:
         click.echo()
         show_table([recorded])
-    if entry.categories:
-        _show_categories(recorded)
+    if entry.suspicions:
+        show_suspects(recorded, entry.suspicions)
+    if entry.names:
+        show_names(recorded, entry.names)
     if entry.rollouts_every:
-        _show_rollouts(entry, recorded)
+        show_rollouts(recorded, entry.expected)
 
 
 def _record(
@@ -290,51 +309,6 @@ def _compare_forms(
     click.echo("\nRecordings  " + "\n            ".join(map(short, found)))
     click.echo("rlprof report RECORDING shows the rest")
     return found
-
-
-def _show_breakdown(recorded: Path) -> None:
-    from rich.console import Console
-
-    from rlprof.analyse.breakdown import breakdown_of
-    from rlprof.analyse.report import build_report
-    from rlprof.render.breakdown import render_breakdown
-
-    found = breakdown_of(build_report(open_recording(recorded)))
-    if found is None:
-        raise BadOption(f"{short(recorded)} shows no data collection: was the program stopped before its first batch?")
-    render_breakdown(found, Console())
-    click.echo(f"\nRecording  {short(recorded)}\nrlprof report {short(recorded)} shows the rest")
-
-
-def _show_categories(recorded: Path) -> None:
-    from rlprof.analyse.categories import categories_of
-    from rlprof.analyse.report import build_report
-    from rlprof.render.categories import category_lines
-
-    _print(category_lines(categories_of(build_report(open_recording(recorded)))))
-
-
-def _print(lines: Iterable[str]) -> None:
-    """A block of lines, a blank one before it, in what characters the terminal has."""
-    from rlprof.render.sections import encodable
-
-    click.echo(encodable("\n".join(["", *lines]), sys.stdout.encoding or "utf-8"))
-
-
-def _show_rollouts(entry: Demo, recorded: Path) -> None:
-    """The mean rollout of each phase over the whole run, then how fast the phases are."""
-    from rlprof.analyse.expectations import compare_speeds
-    from rlprof.analyse.report import build_report
-    from rlprof.analyse.rollouts import mean_rollouts, phase_totals
-    from rlprof.render.rollouts import rollout_lines, speed_lines
-
-    recording = open_recording(recorded)
-    report = build_report(recording)
-    trees = mean_rollouts(phase_totals(report, recording))
-    device = "cpu" if report.memory.gpu_peak_mb is None else "gpu"
-    for tree in trees:
-        _print(rollout_lines(tree))
-    _print(speed_lines(compare_speeds(trees, device, entry.expected)))
 
 
 def _profile_by_function(entry: Demo, target: Path, knobs: tuple[str, ...]) -> None:

@@ -17,13 +17,13 @@ class Column:
     rank: int  # where space is short, the highest ranks go first
 
 
-def _memory(operation: Operation) -> str:
+def about_megabytes(megabytes: float | None, *, exact: bool) -> str:
     """A peak that the sampler saw may have missed the true one: it reads as about."""
-    said = format_megabytes(operation.memory_peak_mb)
-    return said if operation.memory_exact or operation.memory_peak_mb is None else f"~{said}"
+    said = format_megabytes(megabytes)
+    return said if exact or megabytes is None else f"~{said}"
 
 
-MEMORY: Final = Column("memory", _memory, 6)
+MEMORY: Final = Column("memory", lambda row: about_megabytes(row.memory_peak_mb, exact=row.memory_exact), 6)
 GPU_MEMORY: Final = Column("gpu mem", lambda operation: format_megabytes(operation.gpu_memory_peak_mb), 7)
 
 #: In the order they are drawn.

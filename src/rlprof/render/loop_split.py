@@ -145,8 +145,9 @@ def _notes(splits: Sequence[LoopSplit], cores: int | None) -> Iterator[str]:
 def _worker_notes(split: LoopSplit, workers: VectorEnvEntry) -> Iterator[str]:
     """What a worker spends a step with, that the parent cannot tell from simulating."""
     if workers.core_wait_seconds is not None:
-        whole, waiting = (seconds / workers.steps for seconds in (workers.step_seconds, workers.core_wait_seconds))
-        yield f"a step of all takes {format_duration(whole)}; in it, a worker waits {format_duration(waiting)} for a core"
+        whole = format_duration(workers.step_seconds / workers.steps)
+        waiting = format_duration(workers.core_wait_seconds / workers.steps)
+        yield f"a step of all takes {whole}; in it, a worker waits {waiting} for a core"
     if split.reward_seconds is not None:
         each = format_duration(split.reward_seconds / split.transitions)
         yield f"in a worker, the reward takes {each} of a step, waiting for a core included"
