@@ -33,6 +33,7 @@ class LoopSplit:
     episodes: float | None
     simulator_seconds: float | None  # all environments' own steps, wherever they ran
     reward_seconds: float | None
+    device_busy_share: float | None  # None: no device, or no window of torch.profiler that shows what it did
 
     @property
     def sampling_seconds(self) -> float:
@@ -77,6 +78,7 @@ def loop_split(report: Report, simulator: str, reward: str) -> LoopSplit | None:
         episodes=report.throughput.episodes,
         simulator_seconds=_simulated(workers) if workers is not None else _total(report.operations, simulator),
         reward_seconds=_total(report.operations, reward),
+        device_busy_share=report.device.get("busy_share") if report.device is not None else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -214,7 +214,10 @@ def _profile(
     target = named(out or default_target(name))
     made: list[Path | None] = []
     if table is not None:
-        made += _compare_forms(entry, target, overwrite, knobs, table, numbered=out is None)
+        forms = (
+            (words, _claimed(place, overwrite, numbered=out is None)) for words, place in form_targets(target, table)
+        )
+        made += _compare_forms(entry, forms, knobs, options)
     elif breakdown or not (detailed or compare):
         claimed = _claimed(target, overwrite, numbered=out is None)
         often = entry.rollouts_every if rollouts_every is None else rollouts_every
@@ -295,14 +298,13 @@ def _record(
 
 
 def _compare_forms(
-    entry: Demo, target: Path, overwrite: bool, knobs: tuple[str, ...], many: int, *, numbered: bool
+    entry: Demo, forms: Iterable[tuple[tuple[str, ...], Path]], knobs: tuple[str, ...], options: Options
 ) -> list[Path]:
-    """With one environment and with many, one after the other."""
+    """With one environment and with many, one after the other; each form has its knobs and its place."""
     found: list[Path] = []
-    for words, place in form_targets(target, many):
+    for words, claimed in forms:
         click.echo(f"{entry.module} {' '.join(words)}")
-        options = Options(spans=entry.spans)
-        recorded = _record(entry, _claimed(place, overwrite, numbered=numbered), (*words, *knobs), options)
+        recorded = _record(entry, claimed, (*words, *knobs), options)
         found += [recorded] if recorded is not None else []
     click.echo()
     show_table(found)

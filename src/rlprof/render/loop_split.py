@@ -66,7 +66,7 @@ def _totals(splits: Sequence[LoopSplit], device: str | None, canvas: Canvas) -> 
     table.add_column("", no_wrap=True)
     for head in _heads(splits):
         table.add_column(head, justify="right", no_wrap=True)
-    rows = (
+    rows = [
         ("sampling", [format_duration(split.sampling_seconds) for split in splits]),
         ("training", [format_duration(split.training_seconds) for split in splits]),
         ("sampling of both", [format_percent(split.sampling_seconds / split.loop_seconds) for split in splits]),
@@ -75,7 +75,9 @@ def _totals(splits: Sequence[LoopSplit], device: str | None, canvas: Canvas) -> 
         ("transitions per second", [three_digits(split.rate) for split in splits]),
         ("imports, start, end", [format_duration(split.outside_seconds) for split in splits]),
         ("device", [device or "none"] * len(splits)),
-    )
+    ]
+    if device is not None:
+        rows.append(("device busy", [format_percent(split.device_busy_share) for split in splits]))
     for name, cells in rows:
         table.add_row(name, *cells, style="bold" if name == "transitions per second" else None)
     return table

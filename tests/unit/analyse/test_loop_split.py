@@ -123,6 +123,16 @@ def test_forms_stand_side_by_side() -> None:
     assert "2 cores that only simulate, 5.50 ms each: at most 364 transitions per second" in text
 
 
+def test_a_device_is_named_with_how_busy_it_was() -> None:
+    alone = replace(split_of(one_environment()), device_busy_share=0.25)
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    render_loop_splits([alone, split_of(one_environment())], 2, "NVIDIA T4", console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert row(text, "device")[1:] == ["NVIDIA", "T4", "NVIDIA", "T4"]
+    assert row(text, "device busy")[2:] == ["25.0%", "-"]
+    assert "device busy" not in drawn(alone)
+
+
 def test_one_form_alone_has_no_column_of_workers() -> None:
     text = drawn(split_of(one_environment()))
     assert "inter-process" not in text
