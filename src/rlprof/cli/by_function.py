@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rlprof.analyse.by_function import sampled_functions
+from rlprof.analyse.places import module_path
 from rlprof.analyse.torch_operators import windows_of
 from rlprof.model.clean import clean_text
 from rlprof.model.recording import Recording
@@ -25,9 +26,26 @@ def write_table(profile: Path, table: Path, head: str = "") -> None:
     """The functions with the most cumulative time from a .prof file into a text file, then who called each."""
     text = io.StringIO()
     stats: Any = pstats.Stats(str(profile), stream=text)
+    _shorten_files(stats)
     stats.sort_stats("cumulative").print_stats(MOST_FUNCTIONS)
     stats.print_callers(MOST_FUNCTIONS)
     table.write_text(head + text.getvalue(), encoding="utf-8", errors="backslashreplace")
+
+
+def _shorten_files(stats: Any) -> None:
+    """Libraries' files from their package on, as everywhere in rlprof: whole paths are wider than any screen."""
+    short: dict[tuple[str, int, str], Any] = {}
+    for function, (*figures, callers) in stats.stats.items():
+        called = (*figures, {_short(caller): value for caller, value in callers.items()})
+        name = _short(function)
+        short[name] = pstats.add_func_stats(short[name], called) if name in short else called  # type: ignore[attr-defined]
+    stats.stats = short
+    stats.max_name_len = max((len(pstats.func_std_string(name)) for name in short), default=0)  # type: ignore[attr-defined]
+
+
+def _short(function: tuple[str, int, str]) -> tuple[str, int, str]:
+    file, line, name = function
+    return module_path(file), line, name
 
 
 def write_details(recorded: Path) -> list[Path]:
