@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-import click
-
 from rlprof.cli.run import short
 from rlprof.model.errors import BadOption
 from rlprof.recording import open_recording
@@ -41,5 +39,4 @@ def show_table(recordings: Sequence[Path]) -> None:
             raise BadOption(f"{short(recorded)} shows no step of an environment: was the program stopped before it?")
         splits.append(split)
     if splits:
-        render_loop_splits(splits, reports[0].run.cores, reports[0].run.gpu, Console())
-        click.echo(PUBLISHED)
+        render_loop_splits(splits, reports[0].run.cores, reports[0].run.gpu, Console(), PUBLISHED)

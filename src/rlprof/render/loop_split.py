@@ -16,10 +16,13 @@ from rlprof.render.sections import encodable
 from rlprof.render.workers import parts_of
 
 
-def render_loop_splits(splits: Sequence[LoopSplit], cores: int | None, device: str | None, console: Console) -> None:
-    """Draw the tables on a console."""
+def render_loop_splits(
+    splits: Sequence[LoopSplit], cores: int | None, device: str | None, console: Console, published: str | None = None
+) -> None:
+    """Draw the tables on a console; `published` is what others measured, to hold the figures against."""
     canvas = Canvas(width=min(console.width, WIDEST), plain=console.options.ascii_only)
-    drawn = Group(*_drawn(splits, cores, device, canvas))
+    notes = [*_notes(splits, cores), *([published] if published else [])]
+    drawn = Group(*_drawn(splits, notes, device, canvas))
     with console.capture() as capture:
         console.print(drawn, width=canvas.width, markup=False, emoji=False, highlight=False)
     console.file.write(encodable(capture.get(), console.encoding))
@@ -27,7 +30,7 @@ def render_loop_splits(splits: Sequence[LoopSplit], cores: int | None, device: s
 
 
 def _drawn(
-    splits: Sequence[LoopSplit], cores: int | None, device: str | None, canvas: Canvas
+    splits: Sequence[LoopSplit], notes: Sequence[str], device: str | None, canvas: Canvas
 ) -> Iterator[RenderableType]:
     yield title("Sampling and training", "seconds of the main process", canvas.width)
     yield _totals(splits, device, canvas)
@@ -38,7 +41,6 @@ def _drawn(
         yield Text()
         yield title("A step of all environments", "per transition, and its share of the step", canvas.width)
         yield _inside_steps(splits, canvas)
-    notes = list(_notes(splits, cores))
     if notes:
         yield Text()
         yield flow(notes, canvas.width)
