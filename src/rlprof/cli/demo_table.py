@@ -14,7 +14,7 @@ from rlprof.recording.place import SUFFIX
 SIMULATOR: Final = "CyberEnv"
 REWARD: Final = "CyberEnv.reward"
 #: What such a program was published with, to hold the figures against.
-PUBLISHED: Final = "Published for such a program: 270 transitions/s with 1 env, 180 with 200 processes, > 99% sampling"
+PUBLISHED: Final = "Published: 270 transitions/s with 1 env, 180 with 200 processes, > 99% sampling"
 
 
 def form_targets(target: Path, many: int) -> Iterator[tuple[tuple[str, ...], Path]]:
