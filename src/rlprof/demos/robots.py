@@ -15,7 +15,7 @@ from sb3_contrib import RecurrentPPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from rlprof import profile_function
+from rlprof import profile, profile_function
 
 from .progress import Progress
 from .robots_board import OBS_MODES, RobotsEnv
@@ -105,12 +105,12 @@ def make_model(options: argparse.Namespace) -> RobotsPPO:
     )
 
 
-@profile_function("total")
 def train(options: argparse.Namespace) -> list[bool]:
     """Whether each finished game was solved, in the order in which they ended."""
     torch.set_num_threads(options.threads)
-    games = Games(options.timesteps)
-    make_model(options).learn(options.timesteps, callback=games)
+    games, model = Games(options.timesteps), make_model(options)
+    with profile("total"):
+        model.learn(options.timesteps, callback=games)
     return games.solved
 
 
