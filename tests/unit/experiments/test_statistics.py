@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rlprof.experiments.disturbance import disturbances_of
 from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, watched_pairs
@@ -35,6 +36,39 @@ p_values = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), max
 def test_quantiles_are_those_of_the_tables(two_sided: float, df: float, expected: float) -> None:
     assert quantile(two_sided, df) == pytest.approx(expected, abs=0.001)
     assert two_sided_p(quantile(two_sided, df), df) == pytest.approx(two_sided, rel=1e-6)
+
+
+@given(st.floats(0.5, 500), st.floats(1e-9, 0.999))
+def test_quantiles_are_those_of_scipy(df: float, two_sided: float) -> None:
+    expected = float(stats.t.isf(two_sided / 2, df))
+    assume(expected < 1e9)  # beyond what is looked for: half a degree of freedom, at one in a hundred thousand
+    assert quantile(two_sided, df) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(st.floats(0.5, 500), st.floats(-60, 60))
+def test_tails_are_those_of_scipy(df: float, t: float) -> None:
+    assert one_sided_p(t, df) == pytest.approx(float(stats.t.sf(t, df)), rel=1e-7, abs=1e-12)
+    assert two_sided_p(t, df) == pytest.approx(2 * float(stats.t.sf(abs(t), df)), rel=1e-7, abs=1e-12)
+
+
+@given(st.lists(logs, min_size=2, max_size=30))
+def test_the_trimmed_mean_and_its_error_are_those_of_scipy(values: list[float]) -> None:
+    cut = trimmed_away(len(values))
+    winsorised = np.asarray(stats.mstats.winsorize(np.array(values), (cut / len(values) + 1e-9,) * 2))
+    kept = len(values) - 2 * cut
+    found = centre_of(values)
+    assert found.mean == pytest.approx(float(stats.trim_mean(values, cut / len(values) + 1e-9)), abs=1e-9)
+    # Yuen's error of a mean: the winsorised sum of squares over those that are kept.
+    squares = winsorised.var(ddof=1) * (len(values) - 1) / (kept * (kept - 1))
+    assert found.error == pytest.approx(math.sqrt(squares), abs=1e-9)
+
+
+@given(st.lists(logs, min_size=5, max_size=7, unique=True))
+def test_few_pairs_give_the_paired_t_test_of_scipy(values: list[float]) -> None:
+    expected = stats.ttest_1samp(values, 0.0)
+    found = centre_of(values)
+    assert found.p_differs() == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-9)
+    assert found.interval(0.05) == pytest.approx(tuple(expected.confidence_interval(0.95)), abs=1e-6)
 
 
 def test_one_side_is_half_of_two_and_the_other_side_the_rest() -> None:
