@@ -108,7 +108,7 @@ def compare(
         phases=_phases(pairs, how.margin, family),
         operations=_operations(pairs, how.margin, family),
         memory=_memory(pairs, how) if how.unit == "run" else None,
-        minimal_detectable=_as_share(minimal_detectable(centre.spread, n)),
+        minimal_detectable=_as_share(minimal_detectable(centre, family)),
         more_pairs_needed=_more_pairs(overall, centre, how.margin),
         margin=how.margin,
         outliers=tuple(Outlier(at + 1, math.exp(ratios[at])) for at in outliers_of(ratios)),
@@ -181,7 +181,7 @@ def _more_pairs(overall: Overall, centre: Centre, margin: float) -> int | None:
         return 0
     if centre.n < 2:
         return FEWEST_PAIRS - centre.n
-    needed = pairs_needed(centre.spread, max(abs(centre.mean), math.log1p(margin)))
+    needed = pairs_needed(centre, max(abs(centre.mean), math.log1p(margin)))
     return None if needed is None else max(needed - centre.n, FEWEST_PAIRS - centre.n, 1)
 
 
