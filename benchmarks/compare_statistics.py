@@ -16,7 +16,7 @@ import numpy as np
 from interval_methods import METHODS, Interval, Method, ours
 from measure import Result, Table, argument_parser, finish, new_result, run_script, say
 
-from rlprof.experiments.peeking import is_settled, level_at
+from rlprof.experiments.peeking import end_level, is_settled, look_level
 from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, Pairs, family, pairs, watched_pairs
 from rlprof.experiments.statistics import centre_of, holm_levels
 
@@ -80,7 +80,7 @@ def judged(found: Pairs, planned: int) -> tuple[int, float, float]:
     ratios, disturbances = found.log_ratios.tolist(), found.disturbances.tolist()
     margin = math.log1p(0.03)
     n = next((n for n in range(5, planned) if is_settled(ratios[:n], margin, disturbances[:n])), planned)
-    return n, *centre_of(ratios[:n], disturbances[:n]).interval(level_at(n, planned, peeked=True))
+    return n, *centre_of(ratios[:n], disturbances[:n]).interval(look_level(n) if n < planned else end_level(0))
 
 
 def naive(found: Pairs, planned: int) -> tuple[int, float, float]:
