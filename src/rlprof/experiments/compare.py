@@ -40,7 +40,7 @@ from rlprof.model.comparison import (
 )
 from rlprof.model.errors import RlprofError
 
-#: Differences below this share count as none, unless told otherwise.
+#: Differences below this share count as none unless they are proven.
 MARGIN: Final = 0.03
 #: What takes less than this share of either side is shown but not judged: each member of a family costs certainty.
 LEAST_SHARE: Final = 0.005
