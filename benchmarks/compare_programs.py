@@ -80,18 +80,25 @@ def row(how: str, slow: float, found: dict[str, Any], seconds: float) -> tuple[s
     )
 
 
-def pair_spread(directory: Path) -> str:
-    """How far pairs of the same program lay apart."""
+def how_pairs_lie(directory: Path) -> list[str]:
+    """How far pairs of the same program lay apart, and whether others' work goes together with it."""
     from rlprof.experiments.journal import open_journal
     from rlprof.experiments.measurements import measure_run
     from rlprof.recording import open_recording
 
     journal = open_journal(directory / "commands-0")
-    logs = []
+    logs, loads = [], []
     for pair in journal.complete_pairs():
-        a, b = (measure_run(open_recording(journal.directory / trial.recording)).seconds for trial in pair)
-        logs.append(math.log(a / b))
-    return f"{100 * statistics.stdev(logs):.1f}%"
+        a, b = (measure_run(open_recording(journal.directory / trial.recording)) for trial in pair)
+        logs.append(math.log(a.seconds / b.seconds))
+        if a.other_load is not None and b.other_load is not None:
+            loads.append(a.other_load - b.other_load)
+    apart = f"{100 * statistics.stdev(logs):.1f}%"
+    said = [f"Pairs of the program with itself lay {apart} apart (standard deviation of log ratios)."]
+    if len(loads) == len(logs) and statistics.pstdev(loads) > 0:
+        together = statistics.correlation(loads, logs)
+        said.append(f"Their log ratios and the difference in others' use of the machine correlate by {together:.2f}.")
+    return said
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------
@@ -170,8 +177,7 @@ def compare_all(result: Result, args: argparse.Namespace, directory: Path) -> No
         columns = ("as", "truth", "pairs", "took", "ratio", "verdict", "slower phases", "detectable", "other load")
         result.tables.append(Table("rlprof compare", columns, rows))
     if "commands" in args.only:
-        apart = pair_spread(directory)
-        result.notes.append(f"Pairs of the program with itself lay {apart} apart (standard deviation of log ratios).")
+        result.notes.extend(how_pairs_lie(directory))
 
 
 def ask_peers(result: Result, args: argparse.Namespace, directory: Path) -> None:
