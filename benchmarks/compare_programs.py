@@ -80,18 +80,25 @@ def row(how: str, slow: float, found: dict[str, Any], seconds: float) -> tuple[s
     )
 
 
-def pair_spread(directory: Path) -> str:
-    """How far pairs of the same program lay apart."""
+def how_pairs_lie(directory: Path) -> list[str]:
+    """How far pairs of the same program lay apart, and whether others' work goes together with it."""
     from rlprof.experiments.journal import open_journal
     from rlprof.experiments.measurements import measure_run
     from rlprof.recording import open_recording
 
     journal = open_journal(directory / "commands-0")
-    logs = []
+    logs, loads = [], []
     for pair in journal.complete_pairs():
-        a, b = (measure_run(open_recording(journal.directory / trial.recording)).seconds for trial in pair)
-        logs.append(math.log(a / b))
-    return f"{100 * statistics.stdev(logs):.1f}%"
+        a, b = (measure_run(open_recording(journal.directory / trial.recording)) for trial in pair)
+        logs.append(math.log(a.seconds / b.seconds))
+        if a.other_load is not None and b.other_load is not None:
+            loads.append(a.other_load - b.other_load)
+    apart = f"{100 * statistics.stdev(logs):.1f}%"
+    said = [f"Pairs of the program with itself lay {apart} apart (standard deviation of log ratios)."]
+    if len(loads) == len(logs) and statistics.pstdev(loads) > 0:
+        together = statistics.correlation(loads, logs)
+        said.append(f"Their log ratios and the difference in others' use of the machine correlate by {together:.2f}.")
+    return said
 
 
 # --- peers ------------------------------------------------------------------------------------------------------------
@@ -151,45 +158,61 @@ def _bare(args: argparse.Namespace, slow: float) -> str:
     return shlex.join([*words, "--slow", f"{slow:g}"] if slow else words)
 
 
-def run_all(result: Result, args: argparse.Namespace, directory: Path) -> None:
-    rows, peers = [], []
-    for slow in (0.0, args.slow):
-        for how, measure in (("commands", by_commands), ("batches", by_batches)):
+WAYS = {"commands": by_commands, "batches": by_batches}
+PEERS = {"hyperfine": hyperfine, "pyperf": pyperf}
+
+
+def compare_all(result: Result, args: argparse.Namespace, directory: Path) -> None:
+    rows = []
+    for how in [name for name in WAYS if name in args.only]:
+        for slow in (0.0, args.slow):
             say(f"{how}, each turn {100 * slow:g}% longer ...")
-            found, seconds = measure(args, slow, directory)
+            found, seconds = WAYS[how](args, slow, directory)
             rows.append(row(how, slow, found, seconds))
             result.data[f"{how} {slow:g}"] = found
             wanted = "slower" if slow else "same or cannot-tell"
             right = found["overall"]["verdict"] in wanted
             result.check_true(f"{how}, {100 * slow:g}% slower", wanted, found["overall"]["verdict"], right)
-        for peer in (hyperfine, pyperf):
-            say(f"{peer.__name__}, each turn {100 * slow:g}% longer ...")
-            peers.append(peer(args, slow, directory))
-    columns = ("as", "truth", "pairs", "took", "ratio", "verdict", "slower phases", "detectable", "other load")
-    result.tables.append(Table("rlprof compare", columns, rows))
-    result.tables.append(Table("The same pair by others", ("tool", "truth", "what it says"), peers))
-    apart = pair_spread(directory)
-    result.notes.append(f"Pairs of the program with itself lay {apart} apart (standard deviation of the log ratio).")
-    result.notes.append(
-        "The truth is the ratio of speeds; hyperfine and pyperf time the whole command, imports included."
-    )
+    if rows:
+        columns = ("as", "truth", "pairs", "took", "ratio", "verdict", "slower phases", "detectable", "other load")
+        result.tables.append(Table("rlprof compare", columns, rows))
+    if "commands" in args.only:
+        result.notes.extend(how_pairs_lie(directory))
+
+
+def ask_peers(result: Result, args: argparse.Namespace, directory: Path) -> None:
+    rows = []
+    for name in [name for name in PEERS if name in args.only]:
+        for slow in (0.0, args.slow):
+            say(f"{name}, each turn {100 * slow:g}% longer ...")
+            rows.append(PEERS[name](args, slow, directory))
+    if rows:
+        result.tables.append(Table("The same pair by others", ("tool", "truth", "what it says"), rows))
+        result.notes.append(
+            "The truth is the ratio of speeds; hyperfine and pyperf time the whole command, imports included."
+        )
 
 
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--runs", type=int, help="pairs (10; quick: 5)")
-    parser.add_argument("--iterations", type=int, help="turns of each run (60; quick: 20)")
+    parser.add_argument("--iterations", type=int, help="turns of each run (40; quick: 20)")
     parser.add_argument("--batch-iterations", type=int, help="turns of the run with batches (400; quick: 120)")
     parser.add_argument("--slow", type=float, default=0.05, help="the slow-down that is put in (0.05)")
+    parser.add_argument("--only", nargs="+", choices=[*WAYS, *PEERS], default=[*WAYS, *PEERS], help="not all of it")
+    parser.add_argument("--keep", type=Path, help="a folder for all recordings, else they are thrown away")
     parser.add_argument("--hyperfine", help="where hyperfine is, if not on the path")
     parser.add_argument("--pyperf-path", type=Path, help="a folder that pyperf is installed in, if not here")
     args = parser.parse_args()
     args.runs = args.runs or (5 if args.quick else 10)
-    args.iterations = args.iterations or (20 if args.quick else 60)
+    args.iterations = args.iterations or (20 if args.quick else 40)
     args.batch_iterations = args.batch_iterations or (120 if args.quick else 400)
     result = new_result("Comparing a real program", args)
     with tempfile.TemporaryDirectory(prefix="rlprof-compare-") as scratch:
-        run_all(result, args, Path(scratch))
+        directory = args.keep or Path(scratch)
+        directory.mkdir(parents=True, exist_ok=True)
+        compare_all(result, args, directory)
+        ask_peers(result, args, directory)
     return finish(result, args)
 
 

@@ -78,7 +78,7 @@ class _Trials:
 @click.option("--early-stop/--no-early-stop", default=True, help="Stop once the answer is clear [on].")
 @click.option("--seed", type=int, help="Of the order within pairs [by chance].")
 @click.option("--by", metavar="NAME", help="Compare the values that alternate(NAME, ...) took within one recording.")
-@click.option("--margin", default="3%", metavar="SHARE", help="Differences below this count as none [3%].")
+@click.option("--margin", default="3%", metavar="SHARE", help="Smaller differences count as none unless proven [3%].")
 @click.option("--force", is_flag=True, help="Compare even what was measured under different conditions.")
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the comparison as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")

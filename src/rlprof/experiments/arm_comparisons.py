@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
 from rlprof.experiments.compare import Circumstances, disturbances_in
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.measurements import Measurement, measure_run
 from rlprof.experiments.peeking import END_BUDGET, look_level
 from rlprof.experiments.recorded_pairs import match
 from rlprof.experiments.statistics import ALPHA, FEWEST_PAIRS, Centre, centre_of, holm_levels, log_ratios
-from rlprof.experiments.trial_pairs import left_out, load_warnings
+from rlprof.experiments.trial_pairs import left_out
 from rlprof.model.comparison import Comparison, LeftOut
 from rlprof.model.errors import RlprofError
 from rlprof.model.recording import Recording
@@ -72,8 +72,7 @@ def compare_arm(
     unreadable = [
         LeftOut(f"round {a.pair + 1}", "its recordings cannot be read") for a, b in pairs if (a, b) not in whole
     ]
-    loads = [trial.other_load for pair in whole for trial in pair if trial.other_load is not None]
-    load = median(loads) if loads else None
+    load = typical_load(trial.other_load for pair in whole for trial in pair)
     conduct = journal.plan.conduct
     how = Circumstances(
         margin=conduct.margin,

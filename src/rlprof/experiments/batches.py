@@ -10,7 +10,8 @@ import numpy as np
 from rlprof.analyse.alternated import alternated
 from rlprof.analyse.ledger import Account, open_account
 from rlprof.experiments.compare import Circumstances, Incomparable, compare
-from rlprof.experiments.measurements import Grouping, Measurement, measure_stretch
+from rlprof.experiments.load import load_warnings
+from rlprof.experiments.measurements import Grouping, Measurement, measure_stretch, other_load_of
 from rlprof.experiments.stretches import Stretch, Timeline
 from rlprof.model.comparison import Comparison, LeftOut, Side
 from rlprof.model.errors import BadOption
@@ -51,7 +52,11 @@ def compare_batches(recording: Recording, name: str, margin: float, grouping: Gr
     labels = alternated(process).get(name, ["first", "second"])
     sides = tuple(Side(f"{name} = {label}", (recording.source,)) for label in labels)
     left_out = (LeftOut(f"{broken} pairs of batches", "no step of the loop ended in one of the two"),) * bool(broken)
-    return compare((sides[0], sides[1]), pairs, Circumstances(unit="batch", margin=margin, left_out=left_out))
+    load = other_load_of(recording)
+    how = Circumstances(
+        unit="batch", margin=margin, left_out=left_out, other_load=load, warnings=tuple(load_warnings(load))
+    )
+    return compare((sides[0], sides[1]), pairs, how)
 
 
 def batches_of(process: Process, name: str) -> list[Batch]:

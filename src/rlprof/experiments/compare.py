@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 
 from rlprof.experiments.disturbance import disturbances_of
 from rlprof.experiments.measurements import Measurement, Path
-from rlprof.experiments.peeking import END_BUDGET, level_at
 from rlprof.experiments.statistics import (
     ALPHA,
     FEWEST_PAIRS,
@@ -41,7 +40,7 @@ from rlprof.model.comparison import (
 )
 from rlprof.model.errors import RlprofError
 
-#: Differences below this share count as none, unless told otherwise.
+#: Differences below this share count as none unless they are proven.
 MARGIN: Final = 0.03
 #: What takes less than this share of either side is shown but not judged: each member of a family costs certainty.
 LEAST_SHARE: Final = 0.005
@@ -62,9 +61,10 @@ class Circumstances:
 
     unit: Unit = "run"
     margin: float = MARGIN
-    planned: int | None = None  # pairs that were planned; only where each look might have ended it
-    peeked: bool = False
-    level: float | None = None  # what the whole is held to where a family of comparisons shares the budget
+    level: float | None = None  # what the whole is held to, where several looks or comparisons share the budget
+    family: float = ALPHA  # what all phases together are held to, and memory
+    next_level: float = ALPHA  # what a result with more pairs would be held to
+    stopped_early: bool = False
     differences: tuple[Difference, ...] = ()
     forced: bool = False
     left_out: tuple[LeftOut, ...] = ()
@@ -91,11 +91,9 @@ def compare(
     if ratios is None:
         raise Incomparable("a run of them did no work that could be timed: nothing to compare")
     n = len(pairs)
-    planned = n if how.planned is None else how.planned
-    level = how.level or level_at(n, planned, peeked=how.peeked) or ALPHA
+    level = how.level or ALPHA
     centre = centre_of(ratios, disturbances_in(pairs))
     overall = _overall(pairs, centre, level, how.margin)
-    family = END_BUDGET if how.peeked else ALPHA
     return Comparison(
         schema=COMPARISON_SCHEMA,
         baseline=sides[0],
@@ -105,16 +103,16 @@ def compare(
         per=per,
         overall=overall,
         sps=_speed(pairs),
-        phases=_phases(pairs, how.margin, family),
-        operations=_operations(pairs, how.margin, family),
-        memory=_memory(pairs, how) if how.unit == "run" else None,
-        minimal_detectable=_as_share(minimal_detectable(centre.spread, n)),
-        more_pairs_needed=_more_pairs(overall, centre, how.margin),
+        phases=_phases(pairs, how.margin, how.family),
+        operations=_operations(pairs, how.margin, how.family),
+        memory=_memory(pairs, how.margin, how.family) if how.unit == "run" else None,
+        minimal_detectable=_as_share(minimal_detectable(centre, level)),
+        more_pairs_needed=_more_pairs(overall, centre, how),
         margin=how.margin,
         outliers=tuple(Outlier(at + 1, math.exp(ratios[at])) for at in outliers_of(ratios)),
         environment_differences=how.differences,
         forced=how.forced,
-        stopped_early=how.peeked and n < planned,
+        stopped_early=how.stopped_early,
         left_out=how.left_out,
         other_load=how.other_load,
         warnings=(*how.warnings, *_doubts(centre, pairs)),
@@ -175,13 +173,13 @@ def _as_share(log_ratio: float | None) -> float | None:
     return math.expm1(log_ratio) if log_ratio is not None and log_ratio < 100 else None
 
 
-def _more_pairs(overall: Overall, centre: Centre, margin: float) -> int | None:
+def _more_pairs(overall: Overall, centre: Centre, how: Circumstances) -> int | None:
     """Pairs that are still missing to tell a difference of the size that was seen, or of the margin if that is more."""
     if overall.verdict != "cannot-tell":
         return 0
     if centre.n < 2:
         return FEWEST_PAIRS - centre.n
-    needed = pairs_needed(centre.spread, max(abs(centre.mean), math.log1p(margin)))
+    needed = pairs_needed(centre, max(abs(centre.mean), math.log1p(how.margin)), how.next_level)
     return None if needed is None else max(needed - centre.n, FEWEST_PAIRS - centre.n, 1)
 
 
@@ -272,16 +270,16 @@ def _cells(
     return (*sides, judged.ratio, judged.low, judged.high, judged.verdict, contribution)
 
 
-def _memory(pairs: Sequence[tuple[Measurement, Measurement]], how: Circumstances) -> MemoryRow | None:
+def _memory(pairs: Sequence[tuple[Measurement, Measurement]], margin: float, level: float) -> MemoryRow | None:
     known = [(a.memory_mb, b.memory_mb) for a, b in pairs if a.memory_mb is not None and b.memory_mb is not None]
     ratios = log_ratios([a for a, _ in known], [b for _, b in known])
     if ratios is None:
         return None
-    centre, level = centre_of(ratios), END_BUDGET if how.peeked else ALPHA
+    centre = centre_of(ratios)
     low, high = centre.interval(level)
-    edge = math.log1p(how.margin)
+    edge = math.log1p(margin)
     # Peaks hardly vary, so that a few kilobytes are soon proven; nobody asks about those.
-    judged = _judge(centre, level, how.margin, proven=False if -edge < low and high < edge else None)
+    judged = _judge(centre, level, margin, proven=False if -edge < low and high < edge else None)
     sides = median(a for a, _ in known), median(b for _, b in known)
     return MemoryRow(*sides, judged.ratio, judged.low, judged.high, judged.verdict)
 

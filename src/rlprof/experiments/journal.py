@@ -56,6 +56,10 @@ class Journal(Logbook[Plan]):
         whole = [sides for _, sides in sorted(found.items()) if len(sides) == 2]
         return [(sides[BASELINE], sides[CANDIDATE]) for sides in whole]
 
+    def extensions(self, n: int) -> int:
+        """How often more pairs than planned were asked for and looked at, now that there are `n`."""
+        return len({*self.ended_at, n} - set(self.ended_at[:1])) if self.ended_at else 0
+
 
 def open_journal(directory: Path) -> Journal:
     """The comparison in a directory, checked field by field: the file may have been edited."""

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Final
 
+from rlprof.model.comparison import ComparisonWarning
+
+#: Others using more of the machine than this is worth a warning.
+MUCH_LOAD: Final = 0.10
 _STAT: Final = Path("/proc/stat")
 #: user, nice, system, irq, softirq and steal in the first line: everything but idle and waiting for disks.
 _BUSY_FIELDS: Final = (0, 1, 2, 5, 6, 7)
@@ -34,6 +40,24 @@ def other_share(before: Moment, after: Moment) -> float | None:
         return None
     others = (after.busy - before.busy) - (after.own - before.own)
     return min(max(others / (elapsed * (os.cpu_count() or 1)), 0.0), 1.0)
+
+
+def typical_load(loads: Iterable[float | None]) -> float | None:
+    """What others used in a typical run; None where it is known of none."""
+    known = [load for load in loads if load is not None]
+    return median(known) if known else None
+
+
+def load_warnings(other_load: float | None) -> list[ComparisonWarning]:
+    if other_load is None or other_load <= MUCH_LOAD:
+        return []
+    return [
+        ComparisonWarning(
+            "busy-machine",
+            f"others used {other_load:.0%} of the machine while the trials ran, which widens every interval",
+            "compare on a quiet machine, or with more runs",
+        )
+    ]
 
 
 def _busy_seconds() -> float | None:

@@ -56,10 +56,11 @@ def measure_run(recording: Recording, warm_up: float = WARM_UP_SHARE) -> Measure
         if stretch is None
         else measure_stretch(account, timeline, stretch, rss_peak_mb(recording.main))
     )
-    return replace(found, other_load=_other_load(recording))
+    return replace(found, other_load=other_load_of(recording))
 
 
-def _other_load(recording: Recording) -> float | None:
+def other_load_of(recording: Recording) -> float | None:
+    """The share of the machine that others used while this was recorded; None where the system does not say."""
     use = core_use_of(recording)
     cores = recording.main.facts.get("cores")
     if use is None or use.others is None or not isinstance(cores, int) or cores <= 0:

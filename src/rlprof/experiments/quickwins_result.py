@@ -9,12 +9,12 @@ from statistics import median
 
 from rlprof.experiments.arm_comparisons import Readings, compare_arm, compare_arms
 from rlprof.experiments.arms import BASELINE_ARM, ArmsJournal, Dropped
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.experiments.logbook import WARM_UP
 from rlprof.experiments.peeking import END_BUDGET
 from rlprof.experiments.quickwins import BROKEN, INAPPLICABLE, TOGETHER, Trying, arm_name
 from rlprof.experiments.same_results import Upshot, judge_results, upshot_of
 from rlprof.experiments.statistics import FEWEST_PAIRS
-from rlprof.experiments.trial_pairs import load_warnings
 from rlprof.model.comparison import Comparison, ComparisonWarning
 from rlprof.model.errors import RlprofError
 from rlprof.model.quickwins import (
@@ -150,8 +150,7 @@ def quickwins_of(
 
 def _doubts(trying: Trying) -> list[ComparisonWarning]:
     journal = trying.journal
-    loads = [trial.other_load for trial in journal.trials if trial.counts and trial.other_load is not None]
-    found = load_warnings(median(loads) if loads else None)
+    found = load_warnings(typical_load(trial.other_load for trial in journal.trials if trial.counts))
     rounds = len(journal.completed(BASELINE_ARM))
     if rounds < FEWEST_PAIRS:
         found.append(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from rlprof.experiments.comparable import ARGUMENTS, environment_differences, refusal
 from rlprof.experiments.compare import Circumstances, Incomparable, compare
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.experiments.measurements import Measurement, measure_run
 from rlprof.experiments.statistics import FEWEST_PAIRS
-from rlprof.model.comparison import Comparison, ComparisonWarning, LeftOut, Side
+from rlprof.model.comparison import Comparison, ComparisonWarning, Difference, LeftOut, Side
 from rlprof.model.recording import Recording
+
+#: What others may use more beside one side than beside the other before it is worth a word, as a share of the machine.
+UNEVEN_LOAD: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +76,32 @@ def match(
     why = refusal(differences)
     if why is not None and not how.forced:
         raise Incomparable(f"{why}; --force compares them all the same")
+    pairs = tuple((measure(mine), measure(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True))
     how = replace(
-        how,
-        differences=differences,
+        _with_load(how, pairs),
+        differences=(*differences, *_load_difference(pairs)),
         forced=how.forced and why is not None,
         left_out=(*how.left_out, *sides[0].left_out, *sides[1].left_out, *_surplus(a, b)),
-        warnings=(*how.warnings, *_order_doubts(a, b)),
     )
+    how = replace(how, warnings=(*how.warnings, *_order_doubts(a, b)))
     said = [Side(name, tuple(r.source for r in side[:n])) for name, side in zip(names, (a, b), strict=True)]
-    pairs = tuple((measure(mine), measure(theirs)) for mine, theirs in zip(a[:n], b[:n], strict=True))
     return Matched(pairs, (said[0], said[1]), how)
+
+
+def _with_load(how: Circumstances, pairs: Sequence[tuple[Measurement, Measurement]]) -> Circumstances:
+    """Say what others used of the machine, where who ran the trials has not said it."""
+    if how.other_load is not None:
+        return how
+    load = typical_load(measurement.other_load for pair in pairs for measurement in pair)
+    return replace(how, other_load=load, warnings=(*how.warnings, *load_warnings(load)))
+
+
+def _load_difference(pairs: Sequence[tuple[Measurement, Measurement]]) -> list[Difference]:
+    """Others' use of the machine, where the two sides met with more and with less of it."""
+    mine, theirs = (typical_load(pair[side].other_load for pair in pairs) for side in (0, 1))
+    if mine is None or theirs is None or abs(mine - theirs) <= UNEVEN_LOAD:
+        return []
+    return [Difference("load of others", f"{mine:.0%}", f"{theirs:.0%}", incomparable=False)]
 
 
 def _surplus(a: Sequence[Recording], b: Sequence[Recording]) -> list[LeftOut]:

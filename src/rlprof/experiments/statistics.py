@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -148,34 +148,40 @@ def holm_levels(p_values: Mapping[str, float], alpha: float = ALPHA) -> dict[str
     return judged
 
 
-def minimal_detectable(spread: float, n: int, alpha: float = ALPHA) -> float | None:
-    """The smallest difference (a log ratio) that `n` such pairs find in four of five comparisons."""
-    if n < 2 or not math.isfinite(spread):
+def minimal_detectable(centre: Centre, alpha: float = ALPHA) -> float | None:
+    """The smallest difference (a log ratio) that pairs such as these find in four of five comparisons."""
+    if centre.n < 2 or not math.isfinite(centre.error):
         return None
-    cut = trimmed_away(n)
-    df = _freedom(n - 2 * cut, cut)
     # The quantile for power is one-sided: a difference found the wrong way round is not found.
-    return (quantile(alpha, df) + quantile(2 * (1 - POWER), df)) * spread / math.sqrt(n)
+    return (quantile(alpha, centre.df) + quantile(2 * (1 - POWER), centre.df)) * centre.error
 
 
-def pairs_needed(spread: float, difference: float, alpha: float = ALPHA) -> int | None:
+def pairs_needed(centre: Centre, difference: float, alpha: float = ALPHA) -> int | None:
     """How many pairs find this difference in four of five comparisons; None where no sensible number does."""
-    if not math.isfinite(spread) or difference <= 0:
+    if not math.isfinite(centre.spread) or difference <= 0:
         return None
     low, high = FEWEST_PAIRS - 1, FEWEST_PAIRS
-    while _misses(spread, high, difference, alpha):
+    while _misses(centre, high, difference, alpha):
         low, high = high, high * 2
         if high > _MOST_PAIRS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        if _misses(spread, middle, difference, alpha):
+        if _misses(centre, middle, difference, alpha):
             low = middle
         else:
             high = middle
     return high
 
 
-def _misses(spread: float, n: int, difference: float, alpha: float) -> bool:
-    found = minimal_detectable(spread, n, alpha)
+def _misses(centre: Centre, n: int, difference: float, alpha: float) -> bool:
+    found = minimal_detectable(_as_many(centre, n), alpha)
     return found is None or found > difference
+
+
+def _as_many(centre: Centre, n: int) -> Centre:
+    """What `n` such pairs would give, others disturbing as many of them as they did of these."""
+    cut = trimmed_away(n)
+    share = centre.worth / centre.n
+    freedom = _freedom((n - 2 * cut) * share, cut)
+    return replace(centre, error=centre.spread / math.sqrt(n), df=freedom, n=n, worth=n * share)

@@ -11,6 +11,7 @@ from statistics import median
 from rlprof.experiments.arm_comparisons import Readings, compare_arm
 from rlprof.experiments.arms import ArmsJournal
 from rlprof.experiments.compare import Incomparable
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.experiments.logbook import Trial
 from rlprof.experiments.measurements import Measurement
 from rlprof.experiments.same_work import Work, judge_work, work_of
@@ -18,7 +19,7 @@ from rlprof.experiments.statistics import ALPHA, FEWEST_PAIRS, Centre, centre_of
 from rlprof.experiments.student import quantile
 from rlprof.experiments.sweep_curves import curves_of
 from rlprof.experiments.sweep_words import Found, recommendation, said
-from rlprof.experiments.trial_pairs import left_out, load_warnings
+from rlprof.experiments.trial_pairs import left_out
 from rlprof.model.comparison import ComparisonWarning, Per, Verdict
 from rlprof.model.recording import Recording
 from rlprof.model.sweep import SWEEP_SCHEMA, Confirmation, PhaseShare, Setting, Standing, Sweep
@@ -73,8 +74,7 @@ def sweep_of(journal: ArmsJournal, how: How) -> Sweep:
     verdicts = _against(journal, best, measured) if best is not None else {}
     settings = tuple(_setting(journal, name, values[name], measured, verdicts) for name in journal.plan.variants)
     standing = _standing(settings, best)
-    loads = [t.other_load for trials in measured.trials.values() for t in trials if t.other_load is not None]
-    load = median(loads) if loads else None
+    load = typical_load(t.other_load for trials in measured.trials.values() for t in trials)
     return Sweep(
         schema=SWEEP_SCHEMA,
         command=how.command,

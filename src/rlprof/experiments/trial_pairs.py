@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from statistics import median
+from dataclasses import dataclass
 from typing import TypeVar
 
 from rlprof.experiments.compare import Circumstances, disturbances_in
 from rlprof.experiments.journal import Journal
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.experiments.logbook import AnyPlan, Logbook, Trial
 from rlprof.experiments.measurements import Measurement, measure_run
-from rlprof.experiments.peeking import is_settled
+from rlprof.experiments.peeking import end_level, is_settled, look_level
 from rlprof.experiments.recorded_pairs import match
 from rlprof.experiments.statistics import FEWEST_PAIRS, log_ratios
-from rlprof.model.comparison import Comparison, ComparisonWarning, LeftOut
+from rlprof.model.comparison import Comparison, LeftOut
 from rlprof.model.errors import RlprofError
 from rlprof.model.recording import Recording
 from rlprof.recording import open_recording
-
-#: Others using more of the machine than this is worth a warning.
-MUCH_LOAD = 0.10
 
 PlanType = TypeVar("PlanType", bound=AnyPlan)
 
@@ -64,26 +61,28 @@ def compare_trials(journal: Journal, names: tuple[str, str], standing: Standing)
     pairs, unreadable = _open_pairs(journal)
     n = len(pairs)
     counted = [trial for pair in journal.complete_pairs() for trial in pair]
-    loads = [trial.other_load for trial in counted if trial.other_load is not None]
+    extended = journal.extensions(n)
+    at_end = end_level(extended, peeked=journal.plan.early_stop)
+    load = typical_load(trial.other_load for trial in counted)
     how = Circumstances(
         margin=journal.plan.margin,
-        planned=_planned(journal, n, standing),
-        peeked=journal.plan.early_stop,
+        level=at_end if _has_ended(journal, n, standing) else look_level(n),
+        family=at_end,
+        next_level=end_level(len(set(journal.ended_at)), peeked=journal.plan.early_stop),
+        stopped_early=standing.stopped_early,
         forced=standing.force,
         left_out=(*left_out(journal), *unreadable),
-        other_load=median(loads) if loads else None,
+        other_load=load,
+        warnings=tuple(load_warnings(load)),
     )
-    how = replace(how, warnings=tuple(load_warnings(how.other_load)))
-    found = match([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True).compare()
-    return replace(found, stopped_early=standing.stopped_early)
+    return match([a for a, _ in pairs], [b for _, b in pairs], names, how, paired=True).compare()
 
 
-def _planned(journal: Journal, n: int, standing: Standing) -> int:
-    """The number of pairs at which the budget of the planned end is spent: here, unless it came to an end otherwise."""
+def _has_ended(journal: Journal, n: int, standing: Standing) -> bool:
+    """Whether this is a planned end and not a look on the way: ends have a share of the budget of their own."""
     if standing.stopped_early or standing.interrupted:
-        return 0
-    # Only the first planned end has a budget: who asks for more runs after seeing the result is peeking.
-    return n if not journal.ended_at or journal.ended_at[0] == n else 0
+        return False
+    return not journal.ended_at or n in journal.ended_at
 
 
 def _open_pairs(journal: Journal) -> tuple[list[tuple[Recording, Recording]], list[LeftOut]]:
@@ -110,16 +109,4 @@ def left_out(journal: Logbook[PlanType]) -> list[LeftOut]:
         LeftOut(trial.recording, why[trial.outcome](trial))
         for trial in journal.trials
         if trial.outcome != "completed" or trial.superseded
-    ]
-
-
-def load_warnings(other_load: float | None) -> list[ComparisonWarning]:
-    if other_load is None or other_load <= MUCH_LOAD:
-        return []
-    return [
-        ComparisonWarning(
-            "busy-machine",
-            f"others used {other_load:.0%} of the machine while the trials ran, which widens every interval",
-            "compare on a quiet machine, or with more runs",
-        )
     ]

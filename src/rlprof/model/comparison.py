@@ -131,7 +131,7 @@ class Comparison:
     memory: MemoryRow | None
     minimal_detectable: float | None  # the smallest difference (a share) that this many pairs find in 4 of 5 cases
     more_pairs_needed: int | None  # for a verdict; None where nobody can say
-    margin: float  # differences below this share count as none
+    margin: float  # differences below this share count as none, unless they are proven
     outliers: tuple[Outlier, ...]
     environment_differences: tuple[Difference, ...]
     forced: bool

@@ -81,9 +81,11 @@ def explanation(found: Comparison) -> Iterator[str]:
     if found.minimal_detectable is not None and found.minimal_detectable < 1:
         yield f"{found.pairs} such pairs find differences of {format_percent(found.minimal_detectable)} or more."
     if found.pairs < 5:
-        yield f"A verdict takes at least {5 - found.pairs} more pairs."
+        missing = 5 - found.pairs
+        yield f"A verdict takes at least {missing} more pair{'s' if missing > 1 else ''}."
     elif found.more_pairs_needed:
-        yield f"About {found.more_pairs_needed:,} more pairs would tell."
+        more = found.more_pairs_needed
+        yield f"About {more:,} more pair{'s' if more > 1 else ''} would tell."
 
 
 def change(row: Row) -> str:
@@ -120,7 +122,7 @@ def side_notes(found: Comparison) -> Iterator[tuple[str, list[str]]]:
         said = [f"pair {outlier.pair} at {ratio(outlier.ratio)}" for outlier in found.outliers]
         yield "Outliers", ["far from the other pairs, counted all the same: " + ", ".join(_some(said))]
     if found.other_load is not None:
-        yield "Other load", [f"others used {format_percent(found.other_load)} of the machine in a typical trial"]
+        yield "Other load", [f"others used {format_percent(found.other_load)} of the machine in a typical run"]
     if found.left_out:
         yield "Left out", _some([f"{entry.trial}: {entry.why}" for entry in found.left_out])
 

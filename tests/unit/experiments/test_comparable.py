@@ -9,7 +9,9 @@ import pytest
 
 from rlprof.experiments.comparable import environment_differences, refusal
 from rlprof.experiments.compare import Circumstances, Incomparable
+from rlprof.experiments.measurements import Measurement, measure_run
 from rlprof.experiments.recorded_pairs import match
+from rlprof.model.comparison import Comparison
 from rlprof.model.recording import Recording, Status
 from support.recordings import FACTS, STARTED, a_recording, iteration, span
 
@@ -79,6 +81,32 @@ def test_one_side_after_the_other_is_warned_of() -> None:
     turns = match([recording(2 * at) for at in range(5)], [recording(2 * at + 1) for at in range(5)], ("", ""),
                   Circumstances())  # fmt: skip
     assert turns.compare().warnings == ()
+
+
+def measured_with_load(recording: Recording) -> Measurement:
+    """As measured, others using what the recording's `load` says."""
+    return replace(measure_run(recording), other_load=recording.main.facts.get("load"))
+
+
+def with_loads(a: float | None, b: float | None) -> Comparison:
+    sides = [[recording(at, load=load) for at in range(3)] for load in (a, b)]
+    return match(sides[0], sides[1], ("a", "b"), Circumstances(), measure=measured_with_load).compare()
+
+
+def test_what_others_used_is_shown_of_recordings_and_where_it_differs_between_the_sides() -> None:
+    found = with_loads(0.02, 0.40)
+    assert found.other_load == pytest.approx(0.21)
+    (difference,) = found.environment_differences
+    assert (difference.fact, difference.baseline, difference.candidate) == ("load of others", "2%", "40%")
+    assert not difference.incomparable
+    assert "busy-machine" in {warning.code for warning in found.warnings}
+
+
+def test_load_that_is_alike_or_unknown_is_no_difference() -> None:
+    assert with_loads(0.02, 0.05).environment_differences == ()
+    assert with_loads(0.02, 0.05).other_load == pytest.approx(0.035)
+    assert with_loads(None, 0.4).environment_differences == ()
+    assert with_loads(None, None).other_load is None
 
 
 def test_without_windows_the_whole_run_is_measured_per_env_step() -> None:

@@ -147,13 +147,14 @@ def test_different_amounts_of_work_are_warned_of() -> None:
     assert [warning.code for warning in compared(pairs).warnings] == ["different-work"]
 
 
-def test_who_stopped_early_is_held_to_more() -> None:
-    pairs = noisy_pairs(6, OLD, {**OLD, "env_step": 3.0})
-    early = compared(pairs, peeked=True, planned=10)
-    assert early.stopped_early
-    assert early.overall.level > 0.99
-    at_end = compared(pairs, peeked=True, planned=6)
-    assert (at_end.stopped_early, at_end.overall.level) == (False, pytest.approx(0.96))
+def test_who_looks_more_often_is_held_to_more_and_needs_more_pairs() -> None:
+    pairs = [(measurement(**OLD), measurement(scale=scale, **OLD)) for scale in (0.9, 1.1, 1.0) * 2]
+    once, early = compared(pairs), compared(pairs, level=0.002, next_level=0.005, stopped_early=True)
+    assert (once.overall.level, once.stopped_early) == (pytest.approx(0.95), False)
+    assert (early.overall.level, early.stopped_early) == (pytest.approx(0.998), True)
+    assert once.overall.verdict == early.overall.verdict == "cannot-tell"
+    assert early.minimal_detectable > once.minimal_detectable
+    assert early.more_pairs_needed > 1.5 * once.more_pairs_needed
 
 
 @given(st.integers(5, 12), st.integers(0, 1000))
@@ -194,6 +195,15 @@ def test_checks_of_equal_sides_seldom_raise_an_alarm() -> None:
     many = {f"p{at}": 1.0 for at in range(8)}
     alarms = sum(bool(regressions_of(noisy_pairs(8, many, many, 0.05, seed), Allowed(0.0, 0.0))) for seed in range(100))
     assert alarms <= 11
+
+
+def test_phases_are_held_to_less_once_more_pairs_were_asked_for_in_the_light_of_them() -> None:
+    pairs = noisy_pairs(8, OLD, {**OLD, "learn_loss": 2.96})
+    planned, extended = ({row.phase: row for row in compared(pairs, family=level).phases} for level in (0.03, 0.005))
+    for phase in planned:
+        assert planned[phase].ratio == extended[phase].ratio
+        assert extended[phase].low < planned[phase].low
+        assert extended[phase].high > planned[phase].high
 
 
 def test_runs_that_others_slowed_hide_no_difference_and_are_spoken_of() -> None:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from rlprof.experiments.peeking import EARLY_BUDGET, END_BUDGET, is_settled, level_at, look_level
+from rlprof.experiments.peeking import EARLY_BUDGET, END_BUDGET, end_level, is_settled, look_level
 from rlprof.experiments.simulated_machine import USUAL, pairs
 from rlprof.experiments.statistics import ALPHA, centre_of
 
@@ -18,10 +18,13 @@ def test_all_looks_together_stay_within_the_budget() -> None:
     assert look_level(4) == 0.0
 
 
-def test_only_the_planned_end_has_its_budget_and_only_who_peeks_pays() -> None:
-    assert level_at(10, 10, peeked=False) == ALPHA
-    assert level_at(10, 10, peeked=True) == END_BUDGET
-    assert level_at(8, 10, peeked=True) == level_at(8, 0, peeked=True) == look_level(8)
+@pytest.mark.parametrize("peeked", [True, False])
+def test_early_looks_and_all_planned_ends_stay_within_five_in_a_hundred(peeked: bool) -> None:
+    looks = sum(look_level(n) for n in range(10_000)) if peeked else 0.0
+    ends = [end_level(n, peeked=peeked) for n in range(10_000)]
+    assert looks + sum(ends) == pytest.approx(ALPHA, abs=1e-5)
+    assert looks + sum(ends) <= ALPHA
+    assert ends == sorted(ends, reverse=True)
 
 
 def test_four_pairs_settle_nothing_however_clear_they_are() -> None:
@@ -37,7 +40,7 @@ def test_pairs_that_agree_settle_that_there_is_no_difference() -> None:
 def judged(log_ratios: np.ndarray, planned: int) -> tuple[int, float, float]:
     """As an experiment does: a look after each pair from the fifth on, and one at the end."""
     n = next((n for n in range(5, planned) if is_settled(log_ratios[:n].tolist(), math.log1p(0.03))), planned)
-    return n, *centre_of(log_ratios[:n]).interval(level_at(n, planned, peeked=True))
+    return n, *centre_of(log_ratios[:n]).interval(look_level(n) if n < planned else end_level(0))
 
 
 def test_stopping_early_raises_no_more_false_alarms() -> None:

@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rlprof.experiments.disturbance import disturbances_of
 from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, watched_pairs
 from rlprof.experiments.statistics import (
     FEWEST_PAIRS,
+    Centre,
     centre_of,
     holm_levels,
     log_ratios,
@@ -35,6 +37,39 @@ p_values = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), max
 def test_quantiles_are_those_of_the_tables(two_sided: float, df: float, expected: float) -> None:
     assert quantile(two_sided, df) == pytest.approx(expected, abs=0.001)
     assert two_sided_p(quantile(two_sided, df), df) == pytest.approx(two_sided, rel=1e-6)
+
+
+@given(st.floats(0.5, 500), st.floats(1e-9, 0.999))
+def test_quantiles_are_those_of_scipy(df: float, two_sided: float) -> None:
+    expected = float(stats.t.isf(two_sided / 2, df))
+    assume(expected < 1e9)  # beyond what is looked for: half a degree of freedom, at one in a hundred thousand
+    assert quantile(two_sided, df) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(st.floats(0.5, 500), st.floats(-60, 60))
+def test_tails_are_those_of_scipy(df: float, t: float) -> None:
+    assert one_sided_p(t, df) == pytest.approx(float(stats.t.sf(t, df)), rel=1e-7, abs=1e-12)
+    assert two_sided_p(t, df) == pytest.approx(2 * float(stats.t.sf(abs(t), df)), rel=1e-7, abs=1e-12)
+
+
+@given(st.lists(logs, min_size=2, max_size=30))
+def test_the_trimmed_mean_and_its_error_are_those_of_scipy(values: list[float]) -> None:
+    cut = trimmed_away(len(values))
+    winsorised = np.asarray(stats.mstats.winsorize(np.array(values), (cut / len(values) + 1e-9,) * 2))
+    kept = len(values) - 2 * cut
+    found = centre_of(values)
+    assert found.mean == pytest.approx(float(stats.trim_mean(values, cut / len(values) + 1e-9)), abs=1e-9)
+    # Yuen's error of a mean: the winsorised sum of squares over those that are kept.
+    squares = winsorised.var(ddof=1) * (len(values) - 1) / (kept * (kept - 1))
+    assert found.error == pytest.approx(math.sqrt(squares), abs=1e-9)
+
+
+@given(st.lists(logs, min_size=5, max_size=7, unique=True))
+def test_few_pairs_give_the_paired_t_test_of_scipy(values: list[float]) -> None:
+    expected = stats.ttest_1samp(values, 0.0)
+    found = centre_of(values)
+    assert found.p_differs() == pytest.approx(float(expected.pvalue), rel=1e-6, abs=1e-9)
+    assert found.interval(0.05) == pytest.approx(tuple(expected.confidence_interval(0.95)), abs=1e-6)
 
 
 def test_one_side_is_half_of_two_and_the_other_side_the_rest() -> None:
@@ -133,9 +168,16 @@ def test_holm_holds_the_first_to_a_share_and_the_next_to_a_larger_one() -> None:
 # --- how many pairs ---------------------------------------------------------------------------------------------------
 
 
+def like(spread: float, n: int) -> Centre:
+    """What `n` undisturbed pairs that scatter so much give."""
+    cut = trimmed_away(n)
+    df = n - 2 * cut - 1 - (0.5 if cut else 0.0)
+    return Centre(0.0, spread / math.sqrt(n), spread, df, n, n)
+
+
 @given(st.floats(0.001, 0.5), st.integers(5, 60))
 def test_more_pairs_find_smaller_differences(spread: float, n: int) -> None:
-    fewer, more = minimal_detectable(spread, n), minimal_detectable(spread, 4 * n)
+    fewer, more = minimal_detectable(like(spread, n)), minimal_detectable(like(spread, 4 * n))
     assert fewer is not None
     assert more is not None
     assert more < fewer
@@ -143,26 +185,38 @@ def test_more_pairs_find_smaller_differences(spread: float, n: int) -> None:
 
 @given(st.floats(0.005, 0.3), st.floats(0.005, 0.3))
 def test_the_pairs_that_are_needed_do_find_the_difference(spread: float, difference: float) -> None:
-    needed = pairs_needed(spread, difference)
+    needed = pairs_needed(like(spread, 10), difference)
     assert needed is not None
     assert needed >= FEWEST_PAIRS
-    found = minimal_detectable(spread, needed)
+    found = minimal_detectable(like(spread, needed))
     assert found is not None
     assert found <= difference
 
 
 def test_no_number_of_pairs_finds_nothing() -> None:
-    assert pairs_needed(0.1, 0.0) is None
-    assert pairs_needed(10.0, 1e-6) is None
-    assert minimal_detectable(0.1, 1) is None
+    assert pairs_needed(like(0.1, 10), 0.0) is None
+    assert pairs_needed(like(10.0, 10), 1e-6) is None
+    assert minimal_detectable(centre_of([0.1])) is None
 
 
 def test_what_is_called_detectable_is_found_in_four_of_five() -> None:
     source = np.random.default_rng(7)
-    size = minimal_detectable(0.025, 10)
+    size = minimal_detectable(like(0.025, 10))
     assert size is not None
     found = sum(centre_of(source.normal(size, 0.025, 10)).interval(0.05)[0] > 0 for _ in range(1000))
     assert 730 <= found <= 900
+
+
+def test_pairs_that_others_disturbed_find_no_more_than_their_interval_says() -> None:
+    values, disturbances = [0.04, 0.03, 0.035, 0.036, 0.25, -0.2], [0.0, 0.0, 0.0, 0.0, 0.3, 0.3]
+    found = centre_of(values, disturbances)
+    low, high = found.interval(0.05)
+    size, needed = minimal_detectable(found), pairs_needed(found, 0.005)
+    assert found.worth < 5
+    assert size is not None
+    assert size > (high - low) / 2
+    assert needed is not None
+    assert needed > pairs_needed(like(found.spread, 6), 0.005)  # type: ignore[operator]
 
 
 # --- on a machine made of numbers: the short form of benchmarks/compare_statistics.py ---------------------------------

@@ -119,6 +119,15 @@ def test_a_journal_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     assert (back.plan, back.trials, back.ended_at) == (found.plan, found.trials, [4])
 
 
+def test_each_look_past_the_planned_end_is_counted_once(tmp_path: Path) -> None:
+    found = journal(tmp_path)
+    assert found.extensions(3) == 0
+    found.ended_at += [4, 4]
+    assert (found.extensions(4), found.extensions(6)) == (0, 1)
+    found.ended_at += [8, 12, 12]
+    assert (found.extensions(12), found.extensions(13)) == (2, 3)
+
+
 @pytest.mark.parametrize(
     "damage",
     [

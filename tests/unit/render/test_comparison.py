@@ -89,6 +89,8 @@ def test_cannot_tell_says_what_fits_and_what_it_would_take() -> None:
     assert "10 such pairs find differences of 8.0% or more." in text
     assert "About 23 more pairs would tell." in text
     assert "at least 3 more pairs" in render_comparison_text(unclear(pairs=2))
+    assert "at least 1 more pair." in render_comparison_text(unclear(pairs=4))
+    assert "About 1 more pair would tell." in render_comparison_text(replace(unclear(), more_pairs_needed=1))
 
 
 def test_doubts_are_said() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 from rlprof.experiments.arm_comparisons import Readings
@@ -17,7 +16,7 @@ from rlprof.experiments.investigate.outcomes import levels_of, outcome_of
 from rlprof.experiments.investigate.plan import Hypothesis
 from rlprof.experiments.investigate.stage import Stage
 from rlprof.experiments.investigate.verdicts import Outcome, expectation_of, verdict_of
-from rlprof.experiments.trial_pairs import load_warnings
+from rlprof.experiments.load import load_warnings, typical_load
 from rlprof.model.investigation import INVESTIGATION_SCHEMA, Combination, Investigation, Tested
 
 Opened = dict[str, tuple[ArmsJournal, Readings]]
@@ -40,8 +39,7 @@ def conclude(case: Case, standing: Standing) -> Investigation:
     stages = [case.first_look(), case.first_look_together(), *(map(case.team_stage, _teams(case, tested)))]
     journals += [found for stage in stages if stage is not None and (found := stage.opened()) is not None]
     trials = [trial for journal in journals for trial in journal.trials]
-    loads = [trial.other_load for trial in trials if trial.other_load is not None]
-    load = median(loads) if loads else None
+    load = typical_load(trial.other_load for trial in trials)
     return Investigation(
         schema=INVESTIGATION_SCHEMA,
         plan=case.source,
