@@ -1,4 +1,8 @@
-"""`unattributed-high`: much of the run is in no span. The stack samples say which lines it was."""
+"""`unattributed-high`: much of the run is in no span. The stack samples say which lines it was.
+
+Between env steps, and between updates, rlprof itself opens a span for the stage of the loop. What is in no other span
+there has a phase, but is not known any better: it counts, too, where one spot of the program takes much of the run.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, training_seconds
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
 from rlprof.advise.verify import run_again
-from rlprof.model.phases import UNATTRIBUTED
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.stacks import shares_of_functions
+from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, LineEntry, Place, Report
+from rlprof.model.report import Drilldown, Finding, LineEntry, Report
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "unattributed-high"
@@ -20,10 +28,22 @@ FEWEST_SAMPLES: Final = 20
 PLACES_NAMED: Final = 5
 #: A place with a smaller part of the samples than this is chance.
 SMALLEST_PLACE: Final = 0.05
+#: The spans of stages that rlprof infers, and where their own time is booked.
+_STAGES: Final = {"collecting": OTHER, "learning": "learn.other"}
+#: What the stage itself must have of that part, so that its samples are the stage's.
+MOSTLY: Final = 0.7
+#: A function that nearly all stacks have in common is the loop itself: its lines count one by one.
+ENTRY_SHARE: Final = 0.97
 
 
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when, start-up aside, enough time is unattributed to matter and enough samples say where it went."""
+    yield from _in_no_span(report)
+    for stage, part in _STAGES.items():
+        yield from _in_stage(recording, report, stage, part)
+
+
+def _in_no_span(report: Report) -> Iterator[Finding]:
     drilled = next((part for part in report.drilldown or () if part.part == UNATTRIBUTED), None)
     if drilled is None:
         return
@@ -31,9 +51,9 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
     running = training_seconds(report)
     if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
         return
-    named = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
-    named = named[:PLACES_NAMED]
-    if drilled.samples < FEWEST_SAMPLES or not named:
+    lines = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
+    lines = lines[:PLACES_NAMED]
+    if drilled.samples < FEWEST_SAMPLES or not lines:
         return
     after = " after start-up" if startup else ""
     share = drilled.seconds / running
@@ -47,27 +67,55 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
             "unattributed_share": share,
             "startup_seconds": startup,
             "samples": drilled.samples,
-            "lines": [_evidence(line) for line in named],
+            "lines": evidence_of(lines, PLACES_NAMED),
         },
-        where=tuple(Place(line.file, line.line, line.function) for line in named),
-        gain=gain_if_free(report, sum(line.seconds for line in named)),
-        cure=_cure(named[0]),
+        where=places(lines, PLACES_NAMED),
+        gain=gain_if_free(report, sum(line.seconds for line in lines)),
+        cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
     )
 
 
-def _evidence(line: LineEntry) -> dict[str, object]:
-    return {
-        "file": line.file,
-        "line": line.line,
-        "function": line.function,
-        "samples": line.samples,
-        "estimated_seconds": line.seconds,
-        "low_seconds": line.low_seconds,
-        "high_seconds": line.high_seconds,
-        "calling": [call.function for call in line.calling],
-    }
+def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> Iterator[Finding]:
+    drilled, running = part_named(report, part), training_seconds(report)
+    if drilled is None or drilled.samples < FEWEST_SAMPLES or running <= 0:
+        return
+    own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
+    lines = _spot(recording, drilled)
+    seconds, least, most = together(drilled, lines)
+    if own < MOSTLY * drilled.seconds or least < SMALLEST_SHARE * running or seconds < SMALLEST_SECONDS:
+        return
+    yield from Claim(
+        RULE,
+        f"{format_percent(seconds / running)} of the time ({format_duration(seconds)}) is at line {lines[0].line} in "
+        f"{lines[0].function}, in no span of its own",
+        Saving(0.0, most),
+        places(lines),
+        f"{named(lines[0])}: see whether it is needed in every turn of the loop, or could be done less often, for all "
+        f"environments at once, or outside of the loop. {_cure(lines[0])}",
+        {
+            "phases": [part],
+            "stage": stage,
+            "stage_seconds": own,
+            "spot_seconds": seconds,
+            "spot_low_seconds": least,
+            "share_of_training": seconds / running,
+            "samples": drilled.samples,
+            "lines": evidence_of(lines),
+        },
+        at_most="warning",
+    ).findings(report)
+
+
+def _spot(recording: Recording, drilled: Drilldown) -> list[LineEntry]:
+    """The user's function with most of the time, or the line where that is the function of the loop itself."""
+    shared = shares_of_functions(open_account(recording.main), drilled.part)
+    groups: dict[tuple[str, str, int], list[LineEntry]] = {}
+    for line in own_lines(drilled):
+        entry = shared.get((line.file, line.function), 0.0) >= ENTRY_SHARE
+        groups.setdefault((line.file, line.function, line.line if entry else 0), []).append(line)
+    return max(groups.values(), key=lambda lines: sum(line.seconds for line in lines), default=[])
 
 
 def _cure(line: LineEntry) -> str:
