@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 SIZE = 20
-STEPS = 6000
+STEPS = 16000
 
 
 class Maze(gym.Env):

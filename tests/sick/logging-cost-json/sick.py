@@ -1,14 +1,14 @@
-"""A linear policy learns CartPole by its score; every step is written to a file of JSON lines, and at once."""
+"""Q-learning on a frozen lake of its own size; every step is written to a file of JSON lines, and at once."""
 
 import json
+import random
 import tempfile
 import time
 from pathlib import Path
 
 import gymnasium as gym
-import numpy as np
 
-EPISODES = 600
+STEPS = 25000
 
 
 class Journal:
@@ -17,36 +17,26 @@ class Journal:
 
     def write(self, **row) -> None:
         json.dump(row, self.file)  # CAUSE
-        self.file.write("\n")
+        self.file.write("\n")  # CAUSE
         self.file.flush()  # CAUSE
 
 
 def main() -> None:
-    rng = np.random.default_rng(0)
-    env, weights = gym.make("CartPole-v1", max_episode_steps=100), np.zeros((2, 4))
-    env.reset(seed=0)
-    steps = 0
+    random.seed(0)
+    env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=True)
+    values = [[0.0] * 4 for _ in range(64)]
+    state, info = env.reset(seed=0)
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "steps.jsonl")
         started = time.perf_counter()
-        for episode in range(EPISODES):
-            obs, _ = env.reset()
-            slopes, total, over = [], 0.0, False
-            while not over:
-                chances = np.exp(weights @ obs - np.max(weights @ obs))
-                chances /= chances.sum()
-                action = int(rng.random() < chances[1])
-                slopes.append(np.outer((np.arange(2) == action) - chances, obs))
-                following, reward, terminated, truncated, _ = env.step(action)
-                total += float(reward)
-                over = terminated or truncated
-                steps += 1
-                journal.write(  # CAUSE
-                    episode=episode, step=steps, obs=obs.tolist(), action=action, chances=chances.tolist(), total=total
-                )
-                obs = following
-            weights += 0.01 * (total - 20.0) / 20.0 * np.mean(slopes, axis=0)
-        print(f"steps/s: {steps / (time.perf_counter() - started):.1f}")
+        for step in range(STEPS):
+            known = values[state]
+            action = random.randrange(4) if random.random() < 0.2 else known.index(max(known))
+            following, reward, terminated, truncated, info = env.step(action)
+            known[action] += 0.1 * (float(reward) + 0.99 * max(values[following]) - known[action])
+            journal.write(step=step, state=int(state), action=action, reward=float(reward), values=known)  # CAUSE
+            state = env.reset()[0] if terminated or truncated else following
+        print(f"steps/s: {STEPS / (time.perf_counter() - started):.1f}")
         journal.file.close()
 
 

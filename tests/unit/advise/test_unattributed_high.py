@@ -33,7 +33,7 @@ def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
     assert finding.rule == "unattributed-high"
     assert [(place.file, place.line) for place in finding.where] == [(MINE.file, 57), (CALLER.file, 210)]
     assert finding.gain.low == 1.0
-    assert finding.gain.sps_ratio == pytest.approx(2.0)
+    assert finding.gain.sps_ratio == pytest.approx(100 / 60)
     assert finding.evidence["samples"] == 100
     assert finding.evidence["lines"][0]["estimated_seconds"] == pytest.approx(40.0)
     assert "goals.py:57" in finding.cure
@@ -42,7 +42,7 @@ def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
     assert not finding.changes_learning
 
 
-def test_the_gain_is_bounded_by_what_the_named_lines_took() -> None:
+def test_the_gain_is_bounded_by_what_the_function_named_first_took() -> None:
     builder = half_unattributed().sample("iteration", 50, MINE).sample("iteration", 50, LIBRARY)
     (finding,) = findings(builder)
     assert finding.gain.sps_ratio == pytest.approx(100 / 75)
@@ -170,7 +170,13 @@ def test_a_stage_whose_time_is_spread_over_the_loop_is_left_in_peace() -> None:
     builder = in_stages(span("collecting", span("env.step", self_seconds=50.0), self_seconds=50.0))
     for line in range(8):
         builder = builder.sample("collecting", 25, FrameSpec("main", CALLER.file, 300 + line))
-    assert findings(builder) == ()
+    assert findings(builder.sample("env.step", 50, FrameSpec("main", CALLER.file, 308))) == ()
+
+
+def test_what_torch_does_for_a_line_of_a_stage_is_acting_or_learning() -> None:
+    torch = FrameSpec("Categorical.sample", "/site-packages/torch/distributions/categorical.py", 130)
+    builder = in_stages(span("collecting", span("env.step", self_seconds=50.0), self_seconds=50.0))
+    assert findings(builder.sample("collecting", 60, CALLER, MINE, torch)) == ()
 
 
 def test_spans_of_the_users_own_without_a_phase_have_a_name() -> None:

@@ -32,18 +32,22 @@ SMALLEST_PLACE: Final = 0.05
 _STAGES: Final = {"collecting": OTHER, "learning": "learn.other"}
 #: What the stage itself must have of that part, so that its samples are the stage's.
 MOSTLY: Final = 0.7
-#: A function that nearly all stacks have in common is the loop itself: its lines count one by one.
-ENTRY_SHARE: Final = 0.97
+#: What a spot there must have of the run: acting and learning leave a good part of their work beside the spans.
+SMALLEST_SPOT: Final = 0.2
+#: A function that environments are stepped below, or networks asked, is the loop itself: its lines count one by one.
+_LOOPS: Final = ("env.step", "policy.forward", "learn.loss", "learn.backward", "learn.optimizer")
+#: What torch does for a line beside the spans is acting or learning.
+_TORCH: Final = re.compile(r"[\\/]torch[\\/]")
 
 
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when, start-up aside, enough time is unattributed to matter and enough samples say where it went."""
-    yield from _in_no_span(report)
+    yield from _in_no_span(recording, report)
     for stage, part in _STAGES.items():
         yield from _in_stage(recording, report, stage, part)
 
 
-def _in_no_span(report: Report) -> Iterator[Finding]:
+def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     drilled = next((part for part in report.drilldown or () if part.part == UNATTRIBUTED), None)
     if drilled is None:
         return
@@ -70,7 +74,7 @@ def _in_no_span(report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines, PLACES_NAMED),
         },
         where=places(lines, PLACES_NAMED),
-        gain=gain_if_free(report, sum(line.seconds for line in lines)),
+        gain=gain_if_free(report, sum(line.seconds for line in _spot(recording, drilled))),
         cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
@@ -82,9 +86,9 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
     if drilled is None or drilled.samples < FEWEST_SAMPLES or running <= 0:
         return
     own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
-    lines = _spot(recording, drilled)
+    lines = [line for line in _spot(recording, drilled) if not _is_torchs(line)]
     seconds, least, most = together(drilled, lines)
-    if own < MOSTLY * drilled.seconds or least < SMALLEST_SHARE * running or seconds < SMALLEST_SECONDS:
+    if own < MOSTLY * drilled.seconds or least < SMALLEST_SPOT * running or seconds < SMALLEST_SECONDS:
         return
     yield from Claim(
         RULE,
@@ -109,13 +113,18 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
 
 
 def _spot(recording: Recording, drilled: Drilldown) -> list[LineEntry]:
-    """The user's function with most of the time, or the line where that is the function of the loop itself."""
-    shared = shares_of_functions(open_account(recording.main), drilled.part)
+    """The user's function with most of the time, or the line where that function is the loop itself."""
+    account = open_account(recording.main)
+    loops = {name for part in _LOOPS for name in shares_of_functions(account, part)}
     groups: dict[tuple[str, str, int], list[LineEntry]] = {}
     for line in own_lines(drilled):
-        entry = shared.get((line.file, line.function), 0.0) >= ENTRY_SHARE
-        groups.setdefault((line.file, line.function, line.line if entry else 0), []).append(line)
+        inside = (line.file, line.function) in loops
+        groups.setdefault((line.file, line.function, line.line if inside else 0), []).append(line)
     return max(groups.values(), key=lambda lines: sum(line.seconds for line in lines), default=[])
+
+
+def _is_torchs(line: LineEntry) -> bool:
+    return 2 * sum(call.seconds for call in line.calling if _TORCH.search(call.file)) > line.seconds
 
 
 def _cure(line: LineEntry) -> str:
