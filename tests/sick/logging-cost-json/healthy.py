@@ -24,14 +24,14 @@ def main() -> None:
     random.seed(0)
     env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=True)
     values = [[0.0] * 4 for _ in range(64)]
-    state, info = env.reset(seed=0)
+    state, _ = env.reset(seed=0)
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder) / "steps.jsonl")
         started = time.perf_counter()
         for step in range(STEPS):
             known = values[state]
             action = random.randrange(4) if random.random() < 0.2 else known.index(max(known))
-            following, reward, terminated, truncated, info = env.step(action)
+            following, reward, terminated, truncated, _ = env.step(action)
             known[action] += 0.1 * (float(reward) + 0.99 * max(values[following]) - known[action])
             if step % 500 == 0:
                 journal.write(step=step, state=int(state), action=action, reward=float(reward), values=known)
