@@ -76,26 +76,9 @@ def settle_steps(bint settled):
     here().settled = settled
 
 
-cdef uint32_t evaluation = 0  # the group of calls in which the policy is tested; 0: nobody has said
-
-
-def evaluations_are(uint32_t group):
-    """Env steps inside of calls of this group are no training, and do not count."""
-    global evaluation
-    if group >= MAX_GROUPS:
-        raise ValueError(group)
-    evaluation = group
-
-
-cdef inline bint is_evaluating():
-    return evaluation and here().busy[evaluation]
-
-
 def note_step(env, result):
     """Count one env step, and from its result episodes and their returns."""
     cdef double total
-    if is_evaluating():
-        return
     infer("env_steps", 1)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
@@ -119,8 +102,6 @@ def forget_return(env, result):
 def note_vector_step(envs, result):
     """Count a step of many environments, and the episodes that ended in it."""
     cdef int64_t ended
-    if is_evaluating():
-        return
     infer("env_steps", envs.num_envs)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
