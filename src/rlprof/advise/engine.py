@@ -83,7 +83,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("list-to-tensor", list_to_tensor, victims=frozenset({"unattributed-high"})),
     Rule("sync-in-loop", sync_in_loop, victims=frozenset({"unattributed-high"})),
     Rule("reset-cost", reset_cost),
-    Rule("logging-cost", logging_cost, victims=frozenset({"unattributed-high"})),
+    Rule("logging-cost", logging_cost, victims=frozenset({"gc-pauses", "unattributed-high"})),
     Rule("evaluation-cost", evaluation_cost),
     Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     Rule("gc-pauses", gc_pauses),

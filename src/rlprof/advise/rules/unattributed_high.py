@@ -12,13 +12,12 @@ from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, training_seconds
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
+from rlprof.advise.lines import evidence_of, main_operations, named, part_named, places, together
+from rlprof.advise.spots import Spot, spot_of
 from rlprof.advise.verify import run_again
-from rlprof.analyse.ledger import open_account
-from rlprof.analyse.stacks import shares_of_functions
 from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import Recording
-from rlprof.model.report import Drilldown, Finding, LineEntry, Report
+from rlprof.model.report import Finding, LineEntry, Report, Severity
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "unattributed-high"
@@ -32,10 +31,11 @@ SMALLEST_PLACE: Final = 0.05
 _STAGES: Final = {"collecting": OTHER, "learning": "learn.other"}
 #: What the stage itself must have of that part, so that its samples are the stage's.
 MOSTLY: Final = 0.7
-#: What a spot there must have of the run: acting and learning leave a good part of their work beside the spans.
-SMALLEST_SPOT: Final = 0.2
-#: A function that environments are stepped below, or networks asked, is the loop itself: its lines count one by one.
-_LOOPS: Final = ("env.step", "policy.forward", "learn.loss", "learn.backward", "learn.optimizer")
+#: What a function must have of the run there, or a line of the loop: acting and learning leave work beside spans.
+SMALLEST_FUNCTION: Final = 0.1
+SMALLEST_LINE: Final = 0.2
+#: What a line of the loop must have of the run to be called the cause.
+MOST_OF_RUN: Final = 0.5
 #: What torch does for a line beside the spans is acting or learning.
 _TORCH: Final = re.compile(r"[\\/]torch[\\/]")
 
@@ -61,9 +61,10 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
         return
     after = " after start-up" if startup else ""
     share = drilled.seconds / running
+    spot = spot_of(recording, drilled)
     yield Finding(
         rule=RULE,
-        severity="warning",
+        severity=_loudness(spot, spot.seconds / running),
         title=f"{format_percent(share)} of the time{after} ({format_duration(drilled.seconds)}) is in no span",
         evidence={
             "phases": [UNATTRIBUTED],
@@ -74,7 +75,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines, PLACES_NAMED),
         },
         where=places(lines, PLACES_NAMED),
-        gain=gain_if_free(report, sum(line.seconds for line in _spot(recording, drilled))),
+        gain=gain_if_free(report, spot.seconds),
         cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
@@ -86,9 +87,11 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
     if drilled is None or drilled.samples < FEWEST_SAMPLES or running <= 0:
         return
     own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
-    lines = [line for line in _spot(recording, drilled) if not _is_torchs(line)]
+    spot = spot_of(recording, drilled)
+    lines = [line for line in spot.lines if not _is_torchs(line)]
     seconds, least, most = together(drilled, lines)
-    if own < MOSTLY * drilled.seconds or least < SMALLEST_SPOT * running or seconds < SMALLEST_SECONDS:
+    smallest = SMALLEST_LINE if spot.in_loop else SMALLEST_FUNCTION
+    if own < MOSTLY * drilled.seconds or least < smallest * running or seconds < SMALLEST_SECONDS:
         return
     yield from Claim(
         RULE,
@@ -108,19 +111,13 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
             "samples": drilled.samples,
             "lines": evidence_of(lines),
         },
-        at_most="warning",
+        at_most=_loudness(spot, seconds / running),
     ).findings(report)
 
 
-def _spot(recording: Recording, drilled: Drilldown) -> list[LineEntry]:
-    """The user's function with most of the time, or the line where that function is the loop itself."""
-    account = open_account(recording.main)
-    loops = {name for part in _LOOPS for name in shares_of_functions(account, part)}
-    groups: dict[tuple[str, str, int], list[LineEntry]] = {}
-    for line in own_lines(drilled):
-        inside = (line.file, line.function) in loops
-        groups.setdefault((line.file, line.function, line.line if inside else 0), []).append(line)
-    return max(groups.values(), key=lambda lines: sum(line.seconds for line in lines), default=[])
+def _loudness(spot: Spot, share: float) -> Severity:
+    """Lines of a loop share its time unevenly, and acting in NumPy has no span: only most of the run is one line's."""
+    return "info" if spot.in_loop and share < MOST_OF_RUN else "warning"
 
 
 def _is_torchs(line: LineEntry) -> bool:
