@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gymnasium as gym
 
-STEPS = 25000
+STEPS = 60000
 
 
 class Journal:
