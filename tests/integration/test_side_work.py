@@ -9,7 +9,7 @@ import pytest
 from support.programs import Json, assert_ledgers_close, calls, operations, run_bare, run_recorded, write_program
 
 STANDARD_LIBRARY = """
-    import csv, gc, logging, pickle, sys
+    import csv, gc, json, logging, os, pickle, sys
     from pickle import dump
     import numpy as np
     from rlprof import profile
@@ -31,6 +31,11 @@ STANDARD_LIBRARY = """
         rows.writerows([{"a": 1}, {"a": 2}])
         rows.writerow({"a": 3})
     print(open("rows.csv").read())
+    with open("rows.json", "w") as file:
+        json.dump({"a": 1}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    print(open("rows.json").read())
     for save in (dump, pickle.dump):
         with open("a.pkl", "wb") as file:
             save({"a": 1}, file)
@@ -116,6 +121,11 @@ def test_a_log_line_counts_once_and_names_the_line_that_logged_it(standard_libra
 
 def test_rows_of_a_dict_writer_are_logging(standard_library: Json) -> None:
     assert (calls(standard_library, "csv"), phase_of(standard_library, "csv")) == (3, {"log"})
+
+
+@pytest.mark.parametrize("name", ["json.dump", "os.fsync"])
+def test_rows_that_are_written_by_hand_are_logging(standard_library: Json, name: str) -> None:
+    assert (calls(standard_library, name), phase_of(standard_library, name)) == (1, {"log"})
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from rlprof.advise.rules.unattributed_high import unattributed_high
 from rlprof.advise.rules.unbatched_inference import unbatched_inference
 from rlprof.advise.rules.update_ratio import update_ratio
 from rlprof.advise.rules.vecenv_ipc import vecenv_ipc
+from rlprof.advise.trust import STARVED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 
@@ -65,7 +66,12 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"}), relieves=False),
     Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
     # The course of the run
-    Rule("cost-grows", cost_grows, victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"})),
+    Rule(
+        "cost-grows",
+        cost_grows,
+        victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"}),
+        doubted_by=frozenset({STARVED}),
+    ),
     Rule("memory-pressure", memory_pressure, relieves=False),
     Rule("memory-growth", memory_growth, relieves=False),
     Rule("cumulative-fps", cumulative_fps, relieves=False),
@@ -74,10 +80,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("render-cost", render_cost),
     Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
     Rule("advantage-loop", advantage_loop),
-    Rule("list-to-tensor", list_to_tensor),
+    Rule("list-to-tensor", list_to_tensor, victims=frozenset({"unattributed-high"})),
     Rule("sync-in-loop", sync_in_loop, victims=frozenset({"unattributed-high"})),
     Rule("reset-cost", reset_cost),
-    Rule("logging-cost", logging_cost, victims=frozenset({"unattributed-high"})),
+    Rule("logging-cost", logging_cost, victims=frozenset({"gc-pauses", "unattributed-high"})),
     Rule("evaluation-cost", evaluation_cost),
     Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     Rule("gc-pauses", gc_pauses),

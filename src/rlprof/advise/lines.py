@@ -38,6 +38,14 @@ def outermost(operations: Iterable[Operation], phase: str) -> list[Operation]:
     return [entry for entry in mine if not any(entry.path[:n] in paths for n in range(1, len(entry.path)))]
 
 
+def collected_in(report: Report, operations: Iterable[Operation]) -> float:
+    """Seconds of garbage collections below these operations, where most of all collections are: they make objects."""
+    found = [entry for entry in main_operations(report) if entry.phase == "gc"]
+    tops = [entry.path for entry in operations]
+    below = sum(entry.self_seconds for entry in found if any(entry.path[: len(top)] == top for top in tops))
+    return below if 2 * below > sum(entry.self_seconds for entry in found) else 0.0
+
+
 def is_import(line: LineEntry) -> bool:
     """Whether most of a line's time was the loading of a module."""
     loading = sum(call.seconds for call in line.calling if call.function.startswith(_IMPORT))

@@ -22,4 +22,4 @@ def complete_report(recording: Recording) -> Report:
     findings, held = hold_back(advise(recording, report), doubts, report, RULES)
     findings = with_relief(findings, frozenset(rule.name for rule in RULES if rule.relieves))
     warnings = (*report.warnings, *doubts, *held)
-    return dataclasses.replace(report, findings=findings, warnings=warnings, verdict=verdict_of(report))
+    return dataclasses.replace(report, findings=findings, warnings=warnings, verdict=verdict_of(report, findings))

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from rlprof.advise.lines import main_operations, most_together
+from rlprof.advise.lines import most_together
+from rlprof.advise.steps import in_training
 from rlprof.model.own_files import is_users
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Frame, Recording
@@ -38,8 +39,8 @@ class Site:
 
 
 def user_sites(recording: Recording, report: Report, whats: Iterable[str]) -> list[Site]:
-    """Lines of the user's that make such calls in the main thread, those with the most time first."""
-    operations = main_operations(report)
+    """Lines of the user's that make such calls in the main thread, the longest first; evaluations apart."""
+    operations = in_training(report)
     phases = {entry.path: entry.phase for entry in operations}
     known = _Files(recording.main.samples.frames.values())
     sites: dict[tuple[str, int], Site] = {}

@@ -12,12 +12,12 @@ LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", 
 
 def step_calls(report: Report) -> int:
     """Calls of the outermost environment's step: one for all environments of a vector."""
-    return sum(entry.calls for entry in outermost(_training(report), "env.step"))
+    return sum(entry.calls for entry in outermost(in_training(report), "env.step"))
 
 
 def forward_calls(report: Report) -> int:
     """Forward passes for acting."""
-    return sum(entry.calls for entry in outermost(_training(report), "policy.forward"))
+    return sum(entry.calls for entry in outermost(in_training(report), "policy.forward"))
 
 
 def envs_per_step(report: Report) -> float | None:
@@ -31,7 +31,8 @@ def evaluations(report: Report) -> list[Operation]:
     return outermost(main_operations(report), "evaluate")
 
 
-def _training(report: Report) -> list[Operation]:
+def in_training(report: Report) -> list[Operation]:
+    """The main thread's operations outside of evaluations."""
     inside = [entry.path for entry in evaluations(report)]
     return [entry for entry in main_operations(report) if not _is_below(entry.path, inside)]
 

@@ -19,6 +19,7 @@ FEW_ITERATIONS: Final = "few-iterations"
 WARM_UP: Final = "warm-up"
 DRIFT: Final = "drift"
 BUSY_MACHINE: Final = "machine-busy"
+STARVED: Final = "no-core"
 THROTTLED: Final = "cpu-throttled"
 
 #: With less training than this no finding stands; with less than the second figure it is said that it was short.
@@ -34,6 +35,8 @@ DRIFT_RATIO: Final = 1.5
 FEWEST_WINDOWS: Final = 12
 #: Cores that others kept busy, as a share of those that the run may use.
 BUSY_SHARE: Final = 0.25
+#: A main thread that was ready and had no core for so much of the run: what changed in its course may be others' work.
+STARVED_SHARE: Final = 0.6
 #: Time in which a control group's quota held processes up, summed over cores, as a share of the run.
 THROTTLED_SHARE: Final = 0.05
 #: What a cure can save must be so many times the error of rlprof's own cost.
@@ -154,6 +157,18 @@ def _busy_machine(recording: Recording, report: Report) -> Iterator[ReportWarnin
     )
 
 
+def _starved(recording: Recording, report: Report) -> Iterator[ReportWarning]:
+    use = core_use_of(recording)
+    if use is None or use.main_wait_share is None or use.main_wait_share <= STARVED_SHARE:
+        return
+    yield ReportWarning(
+        STARVED,
+        f"the main thread was ready and had no core for {format_percent(use.main_wait_share)} of the time: what got "
+        "slower in the course of the run may be what others did meanwhile",
+        "record again while nothing else runs",
+    )
+
+
 def _throttled(recording: Recording, report: Report) -> Iterator[ReportWarning]:
     use = core_use_of(recording)
     if use is None or use.quota is None or (use.throttled_seconds or 0.0) <= THROTTLED_SHARE * use.seconds:
@@ -166,4 +181,4 @@ def _throttled(recording: Recording, report: Report) -> Iterator[ReportWarning]:
     )
 
 
-CHECKS: Final[tuple[Check, ...]] = (_short_run, _few_iterations, _warm_up, _drift, _busy_machine, _throttled)
+CHECKS: Final[tuple[Check, ...]] = (_short_run, _few_iterations, _warm_up, _drift, _busy_machine, _starved, _throttled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
@@ -12,7 +12,7 @@ from rlprof.advise.culprit import culprit_of
 from rlprof.advise.trust import SHORTEST_SECONDS
 from rlprof.model.clean import clean_text
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.report import Report, StepSplit
+from rlprof.model.report import Finding, Report, StepSplit
 from rlprof.model.units import format_duration, format_ratio
 
 #: The largest part bounds the run if it has half of the time, or this much and clearly more than the next.
@@ -46,6 +46,8 @@ _IN: Final[Mapping[str, str]] = {
     "side work": "in side work",
     UNATTRIBUTED: "in no span",
 }
+#: Rules that say where to look, not what it is.
+_NO_CAUSES: Final = frozenset({"unattributed-high", "below-expectation"})
 _OWN: Final = "in spans without a phase"
 
 
@@ -59,7 +61,7 @@ class _Part:
     workers: int = 0  # in whose simulators the environment's time passed
 
 
-def verdict_of(report: Report) -> str | None:
+def verdict_of(report: Report, findings: Sequence[Finding] = ()) -> str | None:
     """What bounds the run; None where nothing at all was recorded."""
     training = training_seconds(report)
     if not report.phases:
@@ -73,7 +75,7 @@ def verdict_of(report: Report) -> str | None:
     parts = _parts(report)
     largest, following = parts[0], parts[1].seconds if len(parts) > 1 else 0.0
     if not _stands_out(largest.seconds / training, following / training):
-        return _nothing(report, parts, training, when)
+        return _one_cause(findings) or _nothing(report, parts, training, when)
     if largest.name == UNATTRIBUTED:
         said = f"{_percent(largest.seconds, training)} of the time{when} is in no span"
         return f"What bounds it has no name yet: {said}{_culprit(report, largest)}."
@@ -151,6 +153,17 @@ def _culprit(report: Report, part: _Part) -> str:
 
 def _much(share: float) -> str:
     return "most of it" if share >= 0.5 else f"{share:.0%} of it"
+
+
+def _one_cause(findings: Sequence[Finding]) -> str | None:
+    """The first finding that is more than information: a cause may be spread over phases of which none stands out."""
+    causes = (each for each in findings if each.severity != "info" and each.rule not in _NO_CAUSES)
+    found = next(causes, None)
+    if found is None:
+        return None
+    place = f" ({_file(found.where[0].file)}:{found.where[0].line})" if found.where else ""
+    gain = f" At most {format_ratio(found.gain.high)} without it." if found.gain.high > 1.0 else ""
+    return f"No phase stands out, but one cause does: {clean_text(found.title, 200)}{place}.{gain}"
 
 
 def _nothing(report: Report, parts: list[_Part], training: float, when: str) -> str:

@@ -23,6 +23,7 @@ class ProjectSettings:
     not_env: tuple[str, ...] = ()
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
+    not_evaluation: tuple[str, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
 

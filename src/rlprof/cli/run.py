@@ -247,6 +247,7 @@ def _with_own_code(
         not_env=project.not_env,
         not_buffer=project.not_buffer,
         not_advantage=project.not_advantage,
+        not_evaluation=project.not_evaluation,
         expectations=tuple(row.to_plain() for row in (*expected, *project.expectations)),
     )
 

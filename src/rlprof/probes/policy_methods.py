@@ -12,10 +12,10 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
-from rlprof.probes.advantages import is_plain
 from rlprof.probes.groups import FORWARD
 from rlprof.probes.guesses import list_inferred
 from rlprof.probes.patching import Patches
+from rlprof.probes.telling_names import is_plain
 from rlprof.probes.torch import acts_with_gradients, phase_without_gradients
 
 NAMES: Final = (

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from rlprof.probes.advantages import NAMES as ADVANTAGE_NAMES
 from rlprof.probes.buffer_guess import ADDING, timed_add, timed_sample
 from rlprof.probes.env_guess import timed_render, timed_reset, timed_step
+from rlprof.probes.evaluations import METHODS as EVALUATION_NAMES
 from rlprof.probes.guesses import Guess
 from rlprof.probes.named_functions import is_named
 from rlprof.probes.own_code import is_called, is_own_class, is_own_function
@@ -26,7 +27,7 @@ _METHODS: Final[dict[str, Methods]] = {
     BUFFER: {"sample": timed_sample, **dict.fromkeys(ADDING, timed_add)},
 }
 #: A class that defines none of these is nothing for anybody here.
-_TELLING: Final = frozenset({"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES, *POLICY_NAMES})
+_TELLING: Final = frozenset({"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES, *EVALUATION_NAMES, *POLICY_NAMES})
 
 
 def tells_something(cls: type) -> bool:

@@ -1,4 +1,5 @@
-"""The standard library's ways to log: the `logging` module, and rows that `csv.DictWriter` writes.
+"""Ways to log that are no library of their own: the `logging` module, rows that `csv.DictWriter` writes, JSON that goes
+to a file, waits for the disk, and charts that are saved as pictures.
 
 A logger is patched where it hands a record to its handlers. Earlier, where it looks for the caller's line, a frame of
 ours would be taken for the caller. What `csv.writer` returns, and files themselves, are types that cannot be patched.
@@ -26,4 +27,24 @@ def install_csv(module: ModuleType, patches: Patches) -> None:
         patches.method(module.DictWriter, name, outermost("csv", "log", LOG))
 
 
-WATCHED: Final = {"logging": install_logging, "csv": install_csv}
+def install_json(module: ModuleType, patches: Patches) -> None:
+    """Only what goes to a file: `json.dumps` may be for anything."""
+    patches.function(module, "dump", outermost("json.dump", "log", LOG))
+
+
+def install_os(module: ModuleType, patches: Patches) -> None:
+    """A file that has to be on the disk after every row is a log that costs."""
+    patches.function(module, "fsync", outermost("os.fsync", "log", LOG))
+
+
+def install_charts(module: ModuleType, patches: Patches) -> None:
+    patches.method(module.Figure, "savefig", outermost("matplotlib.savefig", "log", LOG))
+
+
+WATCHED: Final = {
+    "logging": install_logging,
+    "csv": install_csv,
+    "json": install_json,
+    "os": install_os,
+    "matplotlib.figure": install_charts,
+}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from rlprof.probes.advantages import AdvantageFunctions
+from collections.abc import Collection, Mapping
+
+from rlprof.probes.advantages import NAMES as ADVANTAGES
+from rlprof.probes.advantages import timed_advantage
 from rlprof.probes.classes import watch_classes
 from rlprof.probes.compiling import follow_compiler
+from rlprof.probes.evaluations import FUNCTIONS, METHODS, timed_evaluation
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
 from rlprof.probes.named_spans import NamedSpans
 from rlprof.probes.patching import Patches
 from rlprof.probes.policy_methods import watch_policy_methods
 from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something
+from rlprof.probes.telling_names import TellingNames
 from rlprof.record.options import Options
-from rlprof.record.targets import parse_name, parse_span
+from rlprof.record.targets import Target, parse_name, parse_span
 
 
 def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> None:
@@ -22,22 +27,23 @@ def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> N
         return
     exceptions = {role: [*map(parse_name, names)] for role, names in _exceptions(options).items()}
     recognition = Recognition(patches, exceptions) if options.probes else None
-    advantages = AdvantageFunctions(patches, exceptions["advantage"]) if options.probes else None
+    by_name = _by_name(patches, exceptions) if options.probes else ()
 
     def made(cls: type) -> None:
         if spans is not None:  # first: what was named is not guessed about
             spans.made(cls)
             spans.look()
-        if recognition is not None and advantages is not None and tells_something(cls):
+        if recognition is not None and tells_something(cls):
             recognition.made(cls)
-            advantages.made(cls)
+            for names in by_name:
+                names.made(cls)
             watch_policy_methods(cls, patches)
 
     def look(thorough: bool) -> bool:
         more = spans is not None and spans.look()
-        if advantages is not None:
-            advantages.look(thorough)
-        return more or advantages is not None
+        for names in by_name:
+            names.look(thorough)
+        return more or bool(by_name)
 
     if spans is not None:
         spans.start(watch)
@@ -46,5 +52,17 @@ def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> N
     Lookout(look).start(patches)
 
 
+def _by_name(patches: Patches, exceptions: Mapping[str, Collection[Target]]) -> tuple[TellingNames, ...]:
+    return (
+        TellingNames(ADVANTAGES, ADVANTAGES, timed_advantage, patches, exceptions["advantage"]),
+        TellingNames(FUNCTIONS, METHODS, timed_evaluation, patches, exceptions["evaluation"]),
+    )
+
+
 def _exceptions(options: Options) -> dict[str, tuple[str, ...]]:
-    return {ENV: options.not_env, BUFFER: options.not_buffer, "advantage": options.not_advantage}
+    return {
+        ENV: options.not_env,
+        BUFFER: options.not_buffer,
+        "advantage": options.not_advantage,
+        "evaluation": options.not_evaluation,
+    }

@@ -102,6 +102,7 @@ class Options:
     not_env: tuple[str, ...] = ()  # classes and functions of the program that are not what they look like
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
+    not_evaluation: tuple[str, ...] = ()
     expectations: tuple[dict[str, Any], ...] = ()  # rows of speeds to hold the run against, for its facts
     module_depth: int = 0  # how far a forward pass is split by submodule
     budget: float = (
@@ -123,7 +124,7 @@ class Options:
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
         schedule, trace, detailed = data.pop("schedule"), data.pop("torch_trace"), data.pop("detailed")
-        for name in ("spans", "not_env", "not_buffer", "not_advantage", "expectations"):
+        for name in ("spans", "not_env", "not_buffer", "not_advantage", "not_evaluation", "expectations"):
             data[name] = tuple(data[name])
         if trace:
             trace = TorchTrace(**{**trace, "schedule": Schedule(**trace["schedule"])})

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 from rlprof import _core
-from rlprof.probes.advantages import is_plain
 from rlprof.probes.groups import LOSS, TRAIN
 from rlprof.probes.own_code import TREATED, as_written
 from rlprof.probes.patching import Patches
 from rlprof.probes.policy_methods import NAMES
+from rlprof.probes.telling_names import is_plain
 
 Function = Callable[..., Any]
 #: Called with the original function and its arguments, the module first.

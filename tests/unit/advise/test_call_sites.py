@@ -86,6 +86,14 @@ def test_what_lists_cost_is_bounded_by_the_calls_that_were_timed() -> None:
     assert finding.gain.sps_ratio == pytest.approx(100 / 80)
 
 
+def test_making_the_list_on_the_same_line_goes_with_it() -> None:
+    builder = collecting(site("torch.tensor(list) train.py:30", 500, 10.0)).sample("collecting", 60, train(30))
+    finding = found(builder, "list-to-tensor")
+    assert finding is not None
+    assert finding.evidence["seconds"] == pytest.approx(10.0)
+    assert 100 / 75 < finding.gain.sps_ratio < 100 / 55
+
+
 def test_lists_that_cost_little_are_left_in_peace() -> None:
     builder = collecting(site("torch.tensor(list) train.py:30", 50_000, 1.0)).sample("collecting", 9, train(30))
     assert found(builder, "list-to-tensor") is None

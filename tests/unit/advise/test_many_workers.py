@@ -68,6 +68,14 @@ def test_workers_that_have_their_cores_are_left_in_peace(recording: Recording) -
     assert of_workers(recording) == []
 
 
+def test_very_many_workers_are_judged_though_few_steps_were_measured_in_all_of_them() -> None:
+    recording = crowded()
+    report = build_report(recording)
+    assert report.workers is not None
+    few = tuple(replace(entry, steps_measured=15) for entry in report.workers.vector_envs)
+    assert list(too_many_workers(recording, replace(report, workers=replace(report.workers, vector_envs=few))))
+
+
 def test_a_quota_counts_as_fewer_cores() -> None:
     assert of_workers(crowded(cores=16, cpu_quota=2.0))
 

@@ -83,6 +83,19 @@ def test_ordinary_resets_are_left_in_peace(builder: RecordingBuilder) -> None:
     assert found(builder, "reset-cost") is None
 
 
+def test_a_function_that_logs_goes_as_a_whole_and_takes_its_collections_along() -> None:
+    builder = beside_steps(
+        span("log", span("gc generation 0", phase="gc", count=50, self_seconds=5.0), count=1000, self_seconds=25.0),
+        span("collecting", self_seconds=20.0),
+    )
+    builder.sample("env.step", 10, train(9)).sample("gc generation 0", 10, train(9), train(31, "write"))
+    builder.sample("log", 40, train(9), train(31, "write")).sample("collecting", 40, train(9), train(32, "write"))
+    finding = found(builder, "logging-cost")
+    assert finding is not None
+    assert (finding.evidence["log_seconds"], finding.evidence["seconds_beside"]) == pytest.approx((30.0, 20.0))
+    assert found(builder, "gc-pauses") is None
+
+
 def test_logging_in_each_step_is_named_with_what_it_took_beside_the_span() -> None:
     builder = beside_steps(span("log", count=1000, self_seconds=30.0), span("collecting", self_seconds=20.0))
     builder.sample("log", 40, train(12), LOGGING).sample("collecting", 20, train(12), LOGGING)

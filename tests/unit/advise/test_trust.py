@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rlprof.advise.engine import advise
+from rlprof.advise.engine import RULES, advise
 from rlprof.advise.report import complete_report
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.unattributed_high import unattributed_high
@@ -83,6 +83,17 @@ def core_use(cpu: float, busy: float, wait: float = 3.0) -> dict[str, Any]:
 @pytest.mark.parametrize(("busy", "doubted"), [(30.0, False), (59.0, False), (61.0, True)])
 def test_others_that_keep_a_quarter_of_the_cores_busy_are_said(busy: float, doubted: bool) -> None:
     assert ("machine-busy" in codes(steady(facts=core_use(cpu=30.0, busy=busy)))) is doubted
+
+
+@pytest.mark.parametrize(("wait", "doubted"), [(10.0, False), (24.0, True)])
+def test_a_main_thread_that_had_no_core_for_most_of_the_run_tells_little_of_its_course(
+    wait: float, doubted: bool
+) -> None:
+    assert ("no-core" in codes(steady(facts=core_use(cpu=5.0, busy=50.0, wait=wait)))) is doubted
+
+
+def test_growth_is_not_claimed_of_a_run_that_others_kept_from_its_core() -> None:
+    assert "no-core" in next(rule for rule in RULES if rule.name == "cost-grows").doubted_by
 
 
 def test_how_long_the_main_thread_waited_is_said_beside_them() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from rlprof.advise.report import complete_report
 from rlprof.advise.verdict import verdict_of
-from rlprof.model.report import Report, StepSplit
+from rlprof.analyse.report import build_report
+from rlprof.model.report import Finding, Gain, Place, Report, StepSplit
 from support.examples import HOSTILE, ppo_recording
 from support.recordings import FrameSpec, RecordingBuilder, a_recording, iteration, span
 from support.vector_envs import vector_recording
@@ -146,3 +147,16 @@ def test_the_example_of_a_healthy_run_reads_well() -> None:
         "Nothing stands out: 41% of the time after start-up is in the environment, 34% in learning and 16% in the "
         "policy. At most 1.70x if the largest were free."
     )
+
+
+def test_a_cause_that_is_spread_over_phases_leads_where_none_of_them_stands_out() -> None:
+    report = build_report(ppo_recording())
+    place = Place("/home/ann/train.py", 65, "main")
+    quiet = Finding("phase-change", "info", "it began to learn", {}, (), Gain(1.0, 1.0, 1.0), "none", False, "verify")
+    loud = Finding("evaluation-cost", "critical", "149 evaluations take 46.1% of the time", {}, (place,),
+                   Gain(1.9, 1.0, 2.6), "test less", False, "verify")  # fmt: skip
+    assert verdict_of(report, (quiet, loud)) == (
+        "No phase stands out, but one cause does: 149 evaluations take 46.1% of the time (train.py:65). "
+        "At most 2.60x without it."
+    )
+    assert verdict_of(report, (quiet,)) == verdict_of(report)

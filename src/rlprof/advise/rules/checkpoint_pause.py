@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import main_operations, outermost, own_lines, part_named, places
+from rlprof.advise.lines import collected_in, main_operations, outermost, own_lines, part_named, places
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 from rlprof.model.units import format_duration
@@ -40,7 +40,7 @@ def checkpoint_pause(recording: Recording, report: Report) -> Iterator[Finding]:
         "write the buffer's arrays with `numpy.save` instead of pickling objects; copy the state and write it in a "
         "thread (`threading.Thread(target=torch.save, args=(copy.deepcopy(model.state_dict()), path))`)",
         {
-            "phases": [CHECKPOINT, *(["gc"] if _collects(report) else [])],
+            "phases": [CHECKPOINT, *(["gc"] if collected_in(report, found) else [])],
             "saves": calls,
             "operation": name,
             "checkpoint_seconds": seconds,
@@ -51,14 +51,6 @@ def checkpoint_pause(recording: Recording, report: Report) -> Iterator[Finding]:
         },
         at_most="critical" if calls >= FEWEST else "info",
     ).findings(report)
-
-
-def _collects(report: Report) -> bool:
-    """Whether most garbage collections happened while saving: pickling makes an object for each it meets."""
-    found = [entry for entry in main_operations(report) if entry.phase == "gc"]
-    inside = outermost(main_operations(report), CHECKPOINT)
-    saving = [e for e in found if any(e.path[: len(save.path)] == save.path for save in inside)]
-    return 2 * sum(e.self_seconds for e in saving) > sum(e.self_seconds for e in found) > 0
 
 
 def _median_iteration(recording: Recording) -> float | None:

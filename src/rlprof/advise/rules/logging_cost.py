@@ -8,6 +8,7 @@ from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import (
+    collected_in,
     evidence_of,
     main_operations,
     named,
@@ -18,6 +19,7 @@ from rlprof.advise.lines import (
     seconds_of,
 )
 from rlprof.advise.sites import SYNCS, user_sites
+from rlprof.advise.spots import loop_functions
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, LineEntry, Report
@@ -40,8 +42,9 @@ def logging_cost(recording: Recording, report: Report) -> Iterator[Finding]:
     if calls < FEWEST_CALLS or not lines:
         return
     reading = sum(site.seconds for site in user_sites(recording, report, SYNCS) if site.mostly_in(LOG))
-    beside, beside_most = _beside(report, lines)
-    seconds = max(seconds_of(report, LOG) - reading, 0.0)
+    beside, beside_most = _beside(recording, report, lines)
+    collecting = collected_in(report, operations)
+    seconds = max(seconds_of(report, LOG) + collecting - reading, 0.0)
     steps = report.throughput.env_steps
     each = f", {calls / steps:.2g} for each env step" if steps else ""
     names = [entry.path[-1] for entry in sorted(operations, key=lambda entry: -entry.total_seconds)][:3]
@@ -55,7 +58,7 @@ def logging_cost(recording: Recording, report: Report) -> Iterator[Finding]:
         "`logging.handlers.MemoryHandler`, `SummaryWriter(flush_secs=60)`); a level that is not written needs no "
         'formatting: pass arguments (`logger.debug("%s", x)`) and raise the level',
         {
-            "phases": [LOG, *([UNATTRIBUTED] if beside else [])],
+            "phases": [LOG, *([UNATTRIBUTED] if beside else []), *(["gc"] if collecting else [])],
             "operations": names,
             "calls": calls,
             "calls_per_env_step": calls / steps if steps else None,
@@ -66,16 +69,20 @@ def logging_cost(recording: Recording, report: Report) -> Iterator[Finding]:
     ).findings(report)
 
 
-def _beside(report: Report, lines: list[LineEntry]) -> tuple[float, float]:
-    """Seconds that the same lines spent in the same library outside of what was timed, and the most it can be."""
+def _beside(recording: Recording, report: Report, lines: list[LineEntry]) -> tuple[float, float]:
+    """Seconds of the same functions outside of what was timed, and the most it can be.
+
+    Where the training loop itself logs, or where that is not known, only lines that do count, with the same library.
+    """
+    loops = loop_functions(recording)
+    functions = {(line.file, line.function) for line in lines} - loops if loops else set()
     spots = {(line.file, line.line) for line in lines}
     files = {call.file for line in lines for call in line.calling if not _ARRAYS.search(call.file)}
     seconds = most = 0.0
     for line in (line for name in _BESIDE for line in own_lines(part_named(report, name))):
-        inside = sum(
-            call.seconds for call in line.calling if call.file in files
-        )  # of the largest calls, which are listed
-        if (line.file, line.line) in spots and inside > line.seconds / 4:
+        inside = sum(call.seconds for call in line.calling if call.file in files)  # of the largest, which are listed
+        on_line = (line.file, line.line) in spots and inside > line.seconds / 4
+        if on_line or (line.file, line.function) in functions:
             seconds += line.seconds
             most += line.high_seconds
     return seconds, most

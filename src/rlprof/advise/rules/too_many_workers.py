@@ -62,7 +62,7 @@ def too_many_workers(recording: Recording, report: Report) -> Iterator[Finding]:
 def _line(recording: Recording, report: Report, entry: VectorEnvEntry) -> _Line | None:
     """None where the workers have cores enough, do not wait for them, or where that is not known."""
     cores, waited = usable_cores_of(recording), entry.core_wait_seconds
-    if cores is None or waited is None or entry.steps_measured < FEWEST_STEPS or entry.workers <= MOST_PER_CORE * cores:
+    if cores is None or waited is None or entry.steps < FEWEST_STEPS or entry.workers <= MOST_PER_CORE * cores:
         return None
     simulated = sum(worker.simulator_seconds for worker in entry.members) / max(len(entry.members), 1)
     processes = {process.id: process for process in recording.processes}

@@ -1,4 +1,8 @@
-"""`unattributed-high`: much of the run is in no span. The stack samples say which lines it was."""
+"""`unattributed-high`: much of the run is in no span. The stack samples say which lines it was.
+
+Between env steps, and between updates, rlprof itself opens a span for the stage of the loop. What is in no other span
+there has a phase, but is not known any better: it counts, too, where one spot of the program takes much of the run.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, training_seconds
+from rlprof.advise.findings import Claim, Saving
+from rlprof.advise.lines import evidence_of, main_operations, named, part_named, places, together
+from rlprof.advise.spots import Spot, spot_of
 from rlprof.advise.verify import run_again
-from rlprof.model.phases import UNATTRIBUTED
+from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, LineEntry, Place, Report
+from rlprof.model.report import Finding, LineEntry, Report, Severity
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "unattributed-high"
@@ -20,10 +27,27 @@ FEWEST_SAMPLES: Final = 20
 PLACES_NAMED: Final = 5
 #: A place with a smaller part of the samples than this is chance.
 SMALLEST_PLACE: Final = 0.05
+#: The spans of stages that rlprof infers, and where their own time is booked.
+_STAGES: Final = {"collecting": OTHER, "learning": "learn.other"}
+#: What the stage itself must have of that part, so that its samples are the stage's.
+MOSTLY: Final = 0.7
+#: What a function must have of the run there, or a line of the loop: acting and learning leave work beside spans.
+SMALLEST_FUNCTION: Final = 0.1
+SMALLEST_LINE: Final = 0.2
+#: What a line of the loop must have of the run to be called the cause.
+MOST_OF_RUN: Final = 0.5
+#: What torch does for a line beside the spans is acting or learning.
+_TORCH: Final = re.compile(r"[\\/]torch[\\/]")
 
 
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when, start-up aside, enough time is unattributed to matter and enough samples say where it went."""
+    yield from _in_no_span(recording, report)
+    for stage, part in _STAGES.items():
+        yield from _in_stage(recording, report, stage, part)
+
+
+def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     drilled = next((part for part in report.drilldown or () if part.part == UNATTRIBUTED), None)
     if drilled is None:
         return
@@ -31,15 +55,16 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
     running = training_seconds(report)
     if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
         return
-    named = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
-    named = named[:PLACES_NAMED]
-    if drilled.samples < FEWEST_SAMPLES or not named:
+    lines = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
+    lines = lines[:PLACES_NAMED]
+    if drilled.samples < FEWEST_SAMPLES or not lines:
         return
     after = " after start-up" if startup else ""
     share = drilled.seconds / running
+    spot = spot_of(recording, drilled)
     yield Finding(
         rule=RULE,
-        severity="warning",
+        severity=_loudness(spot, spot.seconds / running),
         title=f"{format_percent(share)} of the time{after} ({format_duration(drilled.seconds)}) is in no span",
         evidence={
             "phases": [UNATTRIBUTED],
@@ -47,27 +72,56 @@ def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]
             "unattributed_share": share,
             "startup_seconds": startup,
             "samples": drilled.samples,
-            "lines": [_evidence(line) for line in named],
+            "lines": evidence_of(lines, PLACES_NAMED),
         },
-        where=tuple(Place(line.file, line.line, line.function) for line in named),
-        gain=gain_if_free(report, sum(line.seconds for line in named)),
-        cure=_cure(named[0]),
+        where=places(lines, PLACES_NAMED),
+        gain=gain_if_free(report, spot.seconds),
+        cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
     )
 
 
-def _evidence(line: LineEntry) -> dict[str, object]:
-    return {
-        "file": line.file,
-        "line": line.line,
-        "function": line.function,
-        "samples": line.samples,
-        "estimated_seconds": line.seconds,
-        "low_seconds": line.low_seconds,
-        "high_seconds": line.high_seconds,
-        "calling": [call.function for call in line.calling],
-    }
+def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> Iterator[Finding]:
+    drilled, running = part_named(report, part), training_seconds(report)
+    if drilled is None or drilled.samples < FEWEST_SAMPLES or running <= 0:
+        return
+    own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
+    spot = spot_of(recording, drilled)
+    lines = [line for line in spot.lines if not _is_torchs(line)]
+    seconds, least, most = together(drilled, lines)
+    smallest = SMALLEST_LINE if spot.in_loop else SMALLEST_FUNCTION
+    if own < MOSTLY * drilled.seconds or least < smallest * running or seconds < SMALLEST_SECONDS:
+        return
+    yield from Claim(
+        RULE,
+        f"{format_percent(seconds / running)} of the time ({format_duration(seconds)}) is at line {lines[0].line} in "
+        f"{lines[0].function}, in no span of its own",
+        Saving(0.0, most),
+        places(lines),
+        f"{named(lines[0])}: see whether it is needed in every turn of the loop, or could be done less often, for all "
+        f"environments at once, or outside of the loop. {_cure(lines[0])}",
+        {
+            "phases": [part],
+            "stage": stage,
+            "stage_seconds": own,
+            "spot_seconds": seconds,
+            "spot_low_seconds": least,
+            "share_of_training": seconds / running,
+            "samples": drilled.samples,
+            "lines": evidence_of(lines),
+        },
+        at_most=_loudness(spot, seconds / running),
+    ).findings(report)
+
+
+def _loudness(spot: Spot, share: float) -> Severity:
+    """Lines of a loop share its time unevenly, and acting in NumPy has no span: only most of the run is one line's."""
+    return "info" if spot.in_loop and share < MOST_OF_RUN else "warning"
+
+
+def _is_torchs(line: LineEntry) -> bool:
+    return 2 * sum(call.seconds for call in line.calling if _TORCH.search(call.file)) > line.seconds
 
 
 def _cure(line: LineEntry) -> str:

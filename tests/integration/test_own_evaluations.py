@@ -1,0 +1,98 @@
+"""Functions of the program that test its policy are told from training, by name and by what happens in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.programs import Json, assert_ledgers_close, calls, run_bare, run_recorded, write_program
+
+WALK = """
+    import numpy as np
+
+    class Walk:
+        def __init__(self, seed):
+            self.rng = np.random.default_rng(seed)
+
+        def reset(self):
+            self.place, self.time = 0.0, 0
+            return np.array([self.place])
+
+        def step(self, action):
+            self.place += 0.1 * action + 0.01 * self.rng.normal()
+            self.time += 1
+            return np.array([self.place]), -abs(self.place), self.time >= 10, {}
+"""
+TRAINING = """
+    def play(env, weight, learn):
+        seen, total, over = env.reset(), 0.0, False
+        while not over:
+            seen, reward, over, _ = env.step(float(np.sign(-weight * seen[0])))
+            weight += 0.01 * reward if learn else 0.0
+            total += reward
+        return weight, total
+
+    def evaluate(weight):
+        return play(other, weight, False)[1]
+
+    class Agent:
+        def run_test(self, weight):
+            return evaluate(weight)
+
+        def evaluate(self, seen):
+            return 2.0 * seen
+
+    env, other, weight, agent = Walk(0), Walk(1), 1.0, Agent()
+    for turn in range(20):
+        weight, _ = play(env, weight, True)
+        agent.evaluate(weight)
+        if turn % 5 == 4:
+            print(round(evaluate(weight), 3), round(agent.run_test(weight), 3))
+"""
+EVOLUTION = """
+    def evaluate(weight):
+        env = Walk(0)
+        seen, total, over = env.reset(), 0.0, False
+        while not over:
+            seen, reward, over, _ = env.step(float(np.sign(-weight * seen[0])))
+            total += reward
+        return total
+
+    rng, best = np.random.default_rng(0), 0.0
+    for turn in range(20):
+        best = max([best + rng.normal() for _ in range(3)], key=evaluate)
+    print(round(best, 3))
+"""
+
+
+def recorded(folder: Path, source: str) -> Json:
+    program = write_program(folder, WALK + source)
+    done = run_recorded(program)
+    assert (done.code, run_bare(program).out) == (0, done.out), done.err
+    report = done.report()
+    assert_ledgers_close(report)
+    return report
+
+
+def test_tests_of_the_policy_are_evaluations_and_their_steps_no_training(tmp_path: Path) -> None:
+    report = recorded(tmp_path, TRAINING)
+    # 4 turns with two tests each. The very first one only shows that environments are stepped in it.
+    assert calls(report, "evaluate") == 7
+    assert report["throughput"]["env_steps"] == 200 + 10
+    assert {(item["name"].partition(":")[2], item["role"]) for item in report["inferred"] if item["role"] != "env"} == {
+        ("evaluate", "evaluate"),
+        ("Agent.run_test", "evaluate"),
+    }
+
+
+def test_where_all_playing_is_done_in_it_it_is_training(tmp_path: Path) -> None:
+    report = recorded(tmp_path, EVOLUTION)
+    assert calls(report, "evaluate") == 0
+    assert report["throughput"]["env_steps"] == 20 * 3 * 10
+
+
+def test_a_project_can_say_that_a_function_is_none(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.rlprof]\nnot_evaluation = ["__main__:evaluate"]\n', encoding="utf-8"
+    )
+    report = recorded(tmp_path, TRAINING)
+    assert calls(report, "evaluate") == 3
