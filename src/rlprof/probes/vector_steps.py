@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import CodeType, FrameType
 from typing import Any, Final
 
 from rlprof import _core
@@ -18,6 +19,8 @@ Function = Callable[..., Any]
 
 #: Where libraries keep their worker processes.
 _PLACES: Final = ("processes", "_workers")
+#: Wrappers around a vector environment pass sending and waiting on one by one, a frame each.
+_MOST_WRAPPERS: Final = 16
 
 
 def sending(original: Function) -> Function:
@@ -47,7 +50,7 @@ def waiting(original: Function) -> Function:
         with _span("env.wait", "env.wait", PROBE):
             result = original(self, *args, **kwargs)
         if env is not None:
-            stretches.waited(env, begin, sys._getframe(1).f_code)
+            stretches.waited(env, begin, _is_inside(env.step_code, sys._getframe(1)))
         return result
 
     return call
@@ -88,6 +91,17 @@ class WatchedPipe:
             stretches.simulated(self._begin)
             self._begin = 0
         self._pipe.send(answer)
+
+
+def _is_inside(code: CodeType | None, frame: FrameType | None) -> bool:
+    """Whether `code` is what called, be it through wrappers."""
+    for _ in range(_MOST_WRAPPERS):
+        if frame is None or code is None:
+            return False
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _pids_of(env: Any) -> tuple[int, ...]:

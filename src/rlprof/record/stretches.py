@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable
-from types import CodeType
 from typing import Any, Final
 
 from rlprof import _core
@@ -161,11 +160,12 @@ class Stretches:
         if noted:
             self._add(SENT, env.number, begin, duration)
 
-    def waited(self, env: VectorEnv, begin: int, caller: CodeType) -> None:
+    def waited(self, env: VectorEnv, begin: int, in_step: bool) -> None:
+        """Answers are there; `in_step`: to one call that sends and waits, nobody else does anything in between."""
         if not env.under_way:  # for something else than a step
             return
-        if caller is env.step_code and env.sent_ns:
-            begin = env.sent_ns  # one call sends and waits: a core that is lost in between is lost to the step
+        if in_step and env.sent_ns:
+            begin = env.sent_ns  # a core that is lost in between is lost to the step
         duration = _clock() - begin
         env.under_way = False
         env.total_ns += duration
