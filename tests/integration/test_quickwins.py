@@ -115,7 +115,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(tmp_path: Path) -> 
     write_program(tmp_path, PROGRAM, "train.py")
     command = [*RLPROF, "quickwins", "--only", LOG, "--budget", "5m", "--out", "trials", "--", "train.py"]
     with started(command, tmp_path) as process:
-        wait_for(lambda: (tmp_path / "trials" / "baseline-001.rlprof").exists(), "the first round", 100)
+        wait_for((tmp_path / "trials" / "baseline-001.rlprof").exists, "the first round", 100)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
