@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 #: RLlib is part of Ray and takes more than Ray does, which alone is there for experiments on clusters.
-RLLIB = ("ray", "ormsgpack", "tree")
+FOR_RLLIB = ("ray", "ormsgpack", "tree")
 
 
 def need(*libraries: str) -> None:
