@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
+from rlprof.analyse.episode_lengths import lengths_of
 from rlprof.analyse.growth import Growth
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
@@ -15,8 +14,6 @@ from rlprof.analyse.trend import Power
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.units import format_count, format_duration
 
-#: Episodes that got so much longer are a reason of their own.
-LONGER: Final = 1.25
 EPISODES: Final = "longer episodes"
 #: Of the range in which the end of a run is looked for: a billionth is left.
 _HALVINGS: Final = 30
@@ -128,35 +125,17 @@ def _beyond(power: Power, growth: Growth, pace: Pace, times: float) -> float:
 
 
 def project_episodes(pace: Pace, growths: Sequence[Growth], episodes: float) -> Projection | None:
-    """A run of so many episodes; None where none were counted. New ones are taken to be as long as the last ones."""
-    lengths = steps_per_episode(pace)
-    done, steps = float(pace.episodes.sum()), float(pace.steps.sum())
-    if lengths is None or done <= 0 or steps <= 0:
+    """A run of so many episodes; None where none were counted."""
+    lengths = lengths_of(pace, episodes)
+    done = float(pace.episodes.sum())
+    if lengths is None:
         return None
-    more = max(episodes - done, 0.0)
-    likely, even = (_times(steps, more, each, done, episodes) for each in (lengths[1], steps / done))
-    projected, flat = project(pace, growths, likely), project(pace, growths, even)
-    longer = lengths[1] >= LONGER * lengths[0]
+    projected, *others = (project(pace, growths, times) for times in (lengths.times, *lengths.bounds))
     return Projection(
-        times=likely,
+        times=lengths.times,
         seconds=projected.seconds,
-        low=min(projected.low, flat.low),
-        high=max(projected.high, flat.high),
+        low=min(one.low for one in (projected, *others)),
+        high=max(one.high for one in (projected, *others)),
         linear_seconds=project(pace, (), 1.0).seconds * episodes / done,
-        because=(*((EPISODES,) if longer else ()), *projected.because),
+        because=(*((EPISODES,) if lengths.longer else ()), *projected.because),
     )
-
-
-def _times(steps: float, more: float, each: float, done: float, episodes: float) -> float:
-    return (steps + more * each) / steps if episodes >= done else episodes / done
-
-
-def steps_per_episode(pace: Pace) -> tuple[float, float] | None:
-    """In the first third of the run and in the last: longer episodes make a run of many episodes longer, too."""
-    if not pace.episodes.any() or len(pace) < 3:
-        return None
-    thirds = np.array_split(np.arange(len(pace)), 3)
-    first, last = (
-        float(pace.steps[rows].sum() / max(float(pace.episodes[rows].sum()), 1.0)) for rows in (thirds[0], thirds[2])
-    )
-    return first, last
