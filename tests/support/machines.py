@@ -47,3 +47,14 @@ class Machines:
 
     def stop(self) -> None:
         self.stopped = True
+
+
+def ctrl_c_after(trials: int) -> Callable[[int], Outcome]:
+    """So many trials complete; then somebody wants it to end."""
+
+    def becomes(number: int) -> Outcome:
+        if number > trials:
+            raise KeyboardInterrupt
+        return "completed"
+
+    return becomes

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Conduct
 from rlprof.experiments.cluster import NoMachine, run_arm_on
-from rlprof.experiments.logbook import Outcome, Trial
-from support.machines import Machines
+from rlprof.experiments.logbook import Trial
+from support.machines import Machines, ctrl_c_after
 
 ARM = Arm(BASELINE_ARM, ("t.py",))
 
@@ -46,10 +45,6 @@ def test_a_trial_under_which_workers_die_again_and_again_is_lost(tmp_path: Path)
 
 
 def test_ctrl_c_ends_the_trial_and_is_noted(tmp_path: Path) -> None:
-    def breaks(_: int) -> Outcome:
-        raise KeyboardInterrupt
-
-    becomes: Callable[[int], Outcome] = breaks
-    machines = Machines(["one"], becomes)
+    machines = Machines(["one"], ctrl_c_after(0))
     assert run_once(tmp_path, machines).outcome == "interrupted"
     assert machines.stopped

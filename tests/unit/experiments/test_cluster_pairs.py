@@ -10,8 +10,7 @@ from rlprof.experiments.cluster import NoMachine
 from rlprof.experiments.cluster_pairs import run_pairs_on
 from rlprof.experiments.executor import TrialsFail
 from rlprof.experiments.journal import Journal, Plan, open_journal
-from rlprof.experiments.logbook import Outcome
-from support.machines import Machines, Quiet
+from support.machines import Machines, Quiet, ctrl_c_after
 
 
 def journal(tmp_path: Path, runs: int = 4) -> Journal:
@@ -70,12 +69,7 @@ def test_no_machine_left_ends_it_with_everything_kept_and_resuming_goes_on(tmp_p
 
 
 def test_ctrl_c_stops_the_trials_and_notes_them(tmp_path: Path) -> None:
-    def breaks(number: int) -> Outcome:
-        if number > 4:
-            raise KeyboardInterrupt
-        return "completed"
-
-    machines = Machines(["one", "two"], breaks)
+    machines = Machines(["one", "two"], ctrl_c_after(4))
     with pytest.raises(KeyboardInterrupt):
         run_pairs_on(machines, journal(tmp_path), Quiet(), never)
     assert machines.stopped

@@ -10,9 +10,8 @@ from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, ArmsPlan, Co
 from rlprof.experiments.cluster import Returned
 from rlprof.experiments.cluster_rounds import run_rounds_on
 from rlprof.experiments.executor import TrialsFail
-from rlprof.experiments.logbook import Outcome
 from rlprof.experiments.trial_process import Ended
-from support.machines import Machines, Quiet
+from support.machines import Machines, Quiet, ctrl_c_after
 
 NAMES = (BASELINE_ARM, "x", "y")
 
@@ -77,12 +76,7 @@ def test_no_machine_left_ends_it_with_everything_kept(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_stops_the_trials_and_notes_them(tmp_path: Path) -> None:
-    def breaks(number: int) -> Outcome:
-        if number > 4:
-            raise KeyboardInterrupt
-        return "completed"
-
-    machines = Machines(["one", "two"], breaks)
+    machines = Machines(["one", "two"], ctrl_c_after(4))
     with pytest.raises(KeyboardInterrupt):
         run_rounds_on(machines, journal(tmp_path), Quiet())
     assert machines.stopped
