@@ -25,8 +25,8 @@ from support.training import SLEEPY
 
 pytestmark = pytest.mark.timeout(600)
 
-#: A cluster of two nodes that can work, in a process of its own: Ray leaves hooks behind. A line on stdin ends a node
-#: and puts a new one in its place.
+#: A cluster of two nodes that can work, in a process of its own: Ray leaves hooks behind. A line on stdin ends a node.
+#: No new one takes its place: on one machine, a node that starts takes away what the others were sent.
 NODES = """
     import sys
     from ray.cluster_utils import Cluster
@@ -37,7 +37,6 @@ NODES = """
     print(cluster.address, flush=True)
     for line in sys.stdin:
         cluster.remove_node(nodes.pop(), allow_graceful=False)
-        nodes.insert(0, cluster.add_node(num_cpus=1))
     cluster.shutdown()
 """
 PLAN = """
@@ -72,11 +71,10 @@ class Nodes:
         self._process.stdin.flush()
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+@contextlib.contextmanager
+def two_nodes(folder: Path) -> Iterator[Nodes]:
     need("ray")
-    script = write_program(tmp_path_factory.mktemp("cluster"), NODES, "nodes.py")
-    command = [sys.executable, str(script)]
+    command = [sys.executable, str(write_program(folder, NODES, "nodes.py"))]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as process:  # type: ignore[call-overload]
         try:
@@ -86,6 +84,19 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    with two_nodes(tmp_path_factory.mktemp("cluster")) as nodes:
+        yield nodes
+
+
+@pytest.fixture
+def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """A cluster for one test, which ends a node of it."""
+    with two_nodes(tmp_path_factory.mktemp("cluster")) as nodes:
+        yield nodes
 
 
 @pytest.fixture
@@ -134,11 +145,11 @@ def test_the_tests_of_an_investigation_run_on_the_nodes(there: dict[str, str], t
     assert done.code == 0, done.err
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["hypotheses"][0]["measured"]["pairs"] == 2
-    for journal in tests_of(tmp_path / "exp"):
+    for journal in journals_of(tmp_path / "exp"):
         assert_recordings_are_home(journal.directory, journal.trials)
 
 
-def tests_of(directory: Path) -> list[ArmsJournal]:
+def journals_of(directory: Path) -> list[ArmsJournal]:
     """The first look and the test of the only hypothesis."""
     found = [open_arms(file.parent, "investigate") for file in sorted(directory.glob("*/experiment.json"))]
     assert len(found) == 2
@@ -154,13 +165,13 @@ LONG = {
 
 
 @pytest.mark.parametrize("command", LONG)
-def test_a_node_that_dies_costs_only_its_trial(
-    there: dict[str, str], cluster: Nodes, tmp_path: Path, command: str
-) -> None:
+def test_a_node_that_dies_costs_only_its_trial(mortal: Nodes, tmp_path: Path, command: str) -> None:
+    there = environment(RAY_ADDRESS=mortal.address)
+    write_program(tmp_path, SLEEPY, "train.py")
     (tmp_path / "plan.toml").write_text(PLAN.replace("--turns 10", "--turns 300"))
     with started([*RLPROF, command, "--on", "ray", "--out", "exp", *LONG[command]], tmp_path, env=there) as process:
         wait_for(lambda: len(list(names_taken(tmp_path / "exp"))) >= 2, "both nodes at work", 300)
-        cluster.end_one()
+        mortal.end_one()
         _, err = process.communicate(timeout=500)
     assert process.returncode == 0, err
     if command == "compare":
@@ -168,7 +179,7 @@ def test_a_node_that_dies_costs_only_its_trial(
         assert len(pairs.complete_pairs()) == 2
         trials, directory = pairs.trials, tmp_path / "exp"
     else:
-        arms = open_arms(tmp_path / "exp", "sweep") if command == "sweep" else tests_of(tmp_path / "exp")[-1]
+        arms = open_arms(tmp_path / "exp", "sweep") if command == "sweep" else journals_of(tmp_path / "exp")[-1]
         assert [len({trial.pair for trial in arms.completed(name)}) for name in arms.plan.variants] == [2, 2]
         trials, directory = arms.trials, arms.directory
     assert [trial.outcome for trial in trials].count("lost") == 1
