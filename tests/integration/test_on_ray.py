@@ -164,6 +164,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow  # each has a cluster of its own
 @pytest.mark.parametrize("command", LONG)
 def test_a_node_that_dies_costs_only_its_trial(mortal: Nodes, tmp_path: Path, command: str) -> None:
     there = environment(RAY_ADDRESS=mortal.address)
