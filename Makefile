@@ -61,7 +61,7 @@ clean: ## remove what was made: .venv, build, dist, caches, reports
 # Stamps: when one of these files changes, the next run installs anew (and so compiles _core again).
 .venv/.for-wheel: REQUIREMENTS :=
 .venv/.for-demo:  REQUIREMENTS := -e '.[demos]'
-.venv/.for-test:  REQUIREMENTS := -e '.[dev,demos,examples,sb3,torchrl,pettingzoo]'
+.venv/.for-test:  REQUIREMENTS := -e '.[dev,demos,examples,sb3,torchrl,pettingzoo,ray]'
 .venv/.for-test:  ALSO := .venv/.for-demo
 .venv/.for-test:  PAGE := --page
 .venv/.for-test:  web/package-lock.json

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measure import Result, Table, argument_parser, as_markdown, finish, new_result, run_script, say
+from measure import Result, Table, argument_parser, as_markdown, finish, new_result, read_result, run_script, say
 from quickwins_programs import PROGRAMS, Program
 
 from rlprof.experiments.arm_comparisons import compare_arms
@@ -140,6 +140,16 @@ def write_docs(page: Path, result: Result) -> None:
     page.write_text(f"{before}{BEGIN}\n{as_markdown(result)}{END}{after}", encoding="utf-8")
 
 
+def put_together(result: Result, parts: list[Result]) -> Result:
+    """Programs that were measured one at a time, as one result."""
+    for part in parts:
+        result.tables += part.tables
+        result.checks += part.checks
+        result.notes += part.notes
+        result.data.update(part.data)
+    return result
+
+
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--program", choices=sorted(PROGRAMS), action="append", help="only this one")
@@ -148,14 +158,18 @@ def main() -> int:
     parser.add_argument("--steps", type=int, help="env steps of a run, instead of each program's own")
     parser.add_argument("--only", action="append", help="try only this cure")
     parser.add_argument("--docs", type=Path, help="put the tables between the marks of this page")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="what --json wrote, instead of measuring")
     args = parser.parse_args()
     args.budget = args.budget or ("4m" if args.quick else "20m")
     args.rounds = args.rounds or (5 if args.quick else 10)
     args.scale = 0.25 if args.quick else 1.0
     result = new_result("Quick wins, confirmed by their permanent lines", args)
-    with tempfile.TemporaryDirectory(prefix="rlprof-quickwins-") as scratch:
-        for name in args.program or PROGRAMS:
-            one_program(name, PROGRAMS[name], args, result, Path(scratch))
+    if args.read:
+        result = put_together(result, [read_result(file.read_text(encoding="utf-8")) for file in args.read])
+    else:
+        with tempfile.TemporaryDirectory(prefix="rlprof-quickwins-") as scratch:
+            for name in args.program or PROGRAMS:
+                one_program(name, PROGRAMS[name], args, result, Path(scratch))
     if args.docs:
         write_docs(args.docs, result)
     return finish(result, args)

@@ -20,6 +20,7 @@ _BEFORE_LOOP = "    start = time.perf_counter()\n"
 _FROZEN = "    gc.collect()\n    gc.freeze()\n    gc.set_threshold(50_000, 20, 50)\n"
 _ONE_THREAD = (_TOP, f'{_TOP}\nimport os\n\nos.environ["OMP_NUM_THREADS"] = "1"\n')
 _GC_FREEZE = ((_TOP, f"{_TOP}\nimport gc\n"), (_BEFORE_LOOP, _FROZEN + _BEFORE_LOOP))
+_ONE_CORE = ((_TOP, f"{_TOP}\nimport os\n\nos.sched_setaffinity(0, {{0}})\n"),)
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ PROGRAMS = {
             "no-validate": ((_SB3_INIT, _SB3_INIT + _NO_CHECKS),),
             "gc-freeze": _GC_FREEZE,
             "serial-vecenv": (("(SubprocVecEnv, 4) if subproc", "(DummyVecEnv, 4) if subproc"),),
+            "affinity=0": _ONE_CORE,
+            "start-method=fork": (
+                ("vec_env_cls=backend)", 'vec_env_cls=backend, vec_env_kwargs={"start_method": "fork"})'),
+            ),
         },
         ("--subproc",),
     ),
@@ -72,6 +77,8 @@ PROGRAMS = {
             "no-validate": ((_CLEANRL_INIT, _CLEANRL_INIT + _NO_CHECKS),),
             "gc-freeze": _GC_FREEZE,
             "serial-vecenv": (("gym.vector.AsyncVectorEnv(", "gym.vector.SyncVectorEnv("),),
+            "affinity=0": _ONE_CORE,
+            "start-method=fork": (("for _ in range(ENVS)])", 'for _ in range(ENVS)], context="fork")'),),
             "inference-mode": ((f"with torch.no_grad():\n{_ACTING}", f"with torch.inference_mode():\n{_ACTING}"),),
         },
     ),
@@ -83,6 +90,7 @@ PROGRAMS = {
             "threads=1": (_ONE_THREAD, (_TORCHRL_INIT, _TORCHRL_INIT + _THREADS)),
             "no-validate": ((_TORCHRL_INIT, _TORCHRL_INIT + _NO_CHECKS),),
             "gc-freeze": _GC_FREEZE,
+            "affinity=0": _ONE_CORE,
         },
     ),
 }  # fmt: skip

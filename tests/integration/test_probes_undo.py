@@ -6,7 +6,7 @@ import pytest
 
 from rlprof.probes import skrl
 from support.alone import run_alone
-from support.installed import need
+from support.installed import FOR_RLLIB, need
 
 PROGRAM = """
     import importlib, os, sys, warnings
@@ -62,7 +62,7 @@ LIBRARIES = {
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_what_a_probe_changes_it_puts_back(library: str) -> None:
-    need(library)
+    need(*(FOR_RLLIB if library == "ray" else (library,)))
     modules, least = LIBRARIES[library]
     done = run_alone(PROGRAM, PROBED=" ".join([library, *modules]))
     assert done.returncode == 0, done.stderr

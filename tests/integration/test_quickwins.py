@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from rlprof.experiments.arms import open_arms
+from rlprof.experiments.quickwins import arm_name
 from rlprof.render.json import quickwins_schema
-from support.programs import RLPROF, Json, Outcome, run, write_program
+from support.programs import RLPROF, Json, Outcome, run, started, wait_for, write_program
 
 PROGRAM = """
     import time
@@ -105,6 +109,47 @@ def test_a_program_that_does_not_work_is_said(tmp_path: Path) -> None:
     done = run([*RLPROF, "quickwins", "--only", "threads=1", "--", "train.py"], tmp_path)
     assert done.code == 2
     assert "the program as it is failed with exit code 3" in done.err
+
+
+def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(tmp_path: Path) -> None:
+    write_program(tmp_path, PROGRAM, "train.py")
+    command = [*RLPROF, "quickwins", "--only", LOG, "--budget", "5m", "--out", "trials", "--", "train.py"]
+    with started(command, tmp_path) as process:
+        wait_for((tmp_path / "trials" / "baseline-001.rlprof").exists, "the first round", 100)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "rlprof quickwins --resume trials" in err
+    before = open_arms(tmp_path / "trials", "quickwins").trials
+    resumed = run([*RLPROF, "quickwins", "--resume", "trials", "--budget", "15s"], tmp_path)
+    assert resumed.code == 0, resumed.err
+    after = open_arms(tmp_path / "trials", "quickwins")
+    assert after.trials[: len(before)] == before
+    assert len(after.pairs(arm_name(LOG))) >= 1
+
+
+def test_a_cure_under_which_the_program_hangs_is_told_and_costs_nothing_else(tmp_path: Path) -> None:
+    hangs = PROGRAM.replace("agent.crash().upper()", "while agent.crash() is None: time.sleep(0.05)")
+    write_program(tmp_path, hangs, "train.py")
+    words = [
+        "--only",
+        CRASH,
+        "--only",
+        LOG,
+        "--budget",
+        "25s",
+        "--timeout",
+        "6",
+        "--out",
+        "trials",
+        "--json",
+        "found.json",
+    ]
+    done = run([*RLPROF, "quickwins", *words, "--", "train.py"], tmp_path, target=tmp_path)
+    crash, log = read(done)["cures"]
+    assert crash["state"] == "failed"
+    assert "it does not end" in crash["why"]
+    assert log["gain"]["pairs"] >= 1
 
 
 def test_cures_are_listed(tmp_path: Path) -> None:

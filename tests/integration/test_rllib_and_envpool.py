@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.installed import need
+from support.installed import FOR_RLLIB, need
 from support.programs import assert_ledgers_close, calls, phase_calls, processes, run_recorded, write_program
 
 RLLIB = """
@@ -44,7 +44,7 @@ ENVPOOL = """
 
 
 def test_rllib_with_env_runners_in_workers(tmp_path: Path) -> None:
-    need("ray")
+    need(*FOR_RLLIB)
     recorded = run_recorded(write_program(tmp_path, RLLIB))
     assert recorded.code == 0, recorded.err
     report = recorded.report()

@@ -6,6 +6,9 @@ import importlib.util
 
 import pytest
 
+#: RLlib is part of Ray and takes more than Ray does, which alone is there for experiments on clusters.
+FOR_RLLIB = ("ray", "ormsgpack", "tree")
+
 
 def need(*libraries: str) -> None:
     """Skip the test, or the whole module that calls this, unless all of these top-level packages are installed."""

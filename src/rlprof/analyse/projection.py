@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
+from rlprof.analyse.episode_lengths import lengths_of
 from rlprof.analyse.growth import Growth
 from rlprof.analyse.ledger import NS_PER_SECOND
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Power
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.units import format_duration
+from rlprof.model.units import format_count, format_duration
 
-#: Episodes that got so much longer are a reason of their own.
-LONGER: Final = 1.25
 EPISODES: Final = "longer episodes"
+#: Of the range in which the end of a run is looked for: a billionth is left.
+_HALVINGS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,55 @@ def in_words(projection: Projection, what: str) -> str:
     said = f"{what}: {format_duration(projection.seconds)}"
     if not projection.because:
         return said
-    reasons = " and ".join("time in no span" if part == UNATTRIBUTED else part for part in projection.because)
-    return f"{said}, linear would be {format_duration(projection.linear_seconds)}, because of {reasons}"
+    linear = format_duration(projection.linear_seconds)
+    return f"{said}, linear would be {linear}, because of {_reasons(projection.because)}"
+
+
+def _reasons(because: Sequence[str]) -> str:
+    return " and ".join("time in no span" if part == UNATTRIBUTED else part for part in because)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a run comes in a given time, in env steps, start-up aside."""
+
+    steps: float
+    low: float
+    high: float
+    linear_steps: float  # at the mean pace of the recorded run
+    because: tuple[str, ...]
+
+
+def reach(pace: Pace, growths: Sequence[Growth], seconds: float) -> Reach:
+    """How far training comes in so many seconds: the run whose projection takes as long."""
+    steps, recorded = float(pace.steps.sum()), project(pace, (), 1.0).seconds
+    at_most = seconds / recorded if recorded > 0 else 0.0  # what grows only makes it slower
+    reads: tuple[Callable[[Projection], float], ...] = (lambda p: p.seconds, lambda p: p.high, lambda p: p.low)
+    likely, low, high = (_times_within(pace, growths, seconds, at_most, read) * steps for read in reads)
+    return Reach(likely, low, high, at_most * steps, tuple(growth.part for growth in growths))
+
+
+def _times_within(
+    pace: Pace, growths: Sequence[Growth], seconds: float, at_most: float, read: Callable[[Projection], float]
+) -> float:
+    low, high = 0.0, at_most
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if read(project(pace, growths, middle)) > seconds else (middle, high)
+    return (low + high) / 2
+
+
+def reach_in_words(found: Reach, what: str) -> str:
+    """`8 hours: 1,200,000 env steps, linear would be 3,100,000, because of buffer.sample`."""
+    said = f"{what}: {format_count(_rounded(found.steps))} env steps"
+    if not found.because:
+        return said
+    return f"{said}, linear would be {format_count(_rounded(found.linear_steps))}, because of {_reasons(found.because)}"
+
+
+def _rounded(steps: float) -> float:
+    """To three digits: more would claim more than is known."""
+    return float(f"{steps:.3g}")
 
 
 def _powers(growth: Growth) -> tuple[Power, Power, Power]:
@@ -79,35 +125,17 @@ def _beyond(power: Power, growth: Growth, pace: Pace, times: float) -> float:
 
 
 def project_episodes(pace: Pace, growths: Sequence[Growth], episodes: float) -> Projection | None:
-    """A run of so many episodes; None where none were counted. New ones are taken to be as long as the last ones."""
-    lengths = steps_per_episode(pace)
-    done, steps = float(pace.episodes.sum()), float(pace.steps.sum())
-    if lengths is None or done <= 0 or steps <= 0:
+    """A run of so many episodes; None where none were counted."""
+    lengths = lengths_of(pace, episodes)
+    done = float(pace.episodes.sum())
+    if lengths is None:
         return None
-    more = max(episodes - done, 0.0)
-    likely, even = (_times(steps, more, each, done, episodes) for each in (lengths[1], steps / done))
-    projected, flat = project(pace, growths, likely), project(pace, growths, even)
-    longer = lengths[1] >= LONGER * lengths[0]
+    projected, *others = (project(pace, growths, times) for times in (lengths.times, *lengths.bounds))
     return Projection(
-        times=likely,
+        times=lengths.times,
         seconds=projected.seconds,
-        low=min(projected.low, flat.low),
-        high=max(projected.high, flat.high),
+        low=min(one.low for one in (projected, *others)),
+        high=max(one.high for one in (projected, *others)),
         linear_seconds=project(pace, (), 1.0).seconds * episodes / done,
-        because=(*((EPISODES,) if longer else ()), *projected.because),
+        because=(*((EPISODES,) if lengths.longer else ()), *projected.because),
     )
-
-
-def _times(steps: float, more: float, each: float, done: float, episodes: float) -> float:
-    return (steps + more * each) / steps if episodes >= done else episodes / done
-
-
-def steps_per_episode(pace: Pace) -> tuple[float, float] | None:
-    """In the first third of the run and in the last: longer episodes make a run of many episodes longer, too."""
-    if not pace.episodes.any() or len(pace) < 3:
-        return None
-    thirds = np.array_split(np.arange(len(pace)), 3)
-    first, last = (
-        float(pace.steps[rows].sum() / max(float(pace.episodes[rows].sum()), 1.0)) for rows in (thirds[0], thirds[2])
-    )
-    return first, last

@@ -17,6 +17,7 @@ from rlprof.cli.recording_sets import is_experiment, is_set, open_set, title_of
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trial_progress import Progress
 from rlprof.cli.trials import begun, command_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
+from rlprof.cli.where import cluster_of, on_option
 from rlprof.experiments.compare import Circumstances
 from rlprof.experiments.journal import Journal, Plan, open_journal
 from rlprof.model.comparison import Comparison
@@ -30,6 +31,7 @@ Examples:
   rlprof compare --a "-m my.train" --b "-m my.train --envs 16" --out exp --timeout 600
   rlprof compare --resume exp               go on after Ctrl-C; add --runs 20 for more
   rlprof compare exp                        show it again
+  rlprof compare --a "train.py" --b "train.py --turbo" --on ray         on the nodes of a Ray cluster
   rlprof compare before.rlprof after.rlprof
   rlprof compare a1.rlprof a2.rlprof -- b1.rlprof b2.rlprof
   rlprof compare before/ after/ --json comparison.json --markdown comparison.md
@@ -64,6 +66,7 @@ class _Trials:
     warm_up_runs: int
     early_stop: bool
     seed: int | None
+    on: str
 
 
 @click.command(cls=_CompareCommand, epilog=EPILOG)
@@ -77,6 +80,7 @@ class _Trials:
 @click.option("--warm-up-runs", type=click.IntRange(0), default=1, metavar="N", help="Runs that do not count [1].")
 @click.option("--early-stop/--no-early-stop", default=True, help="Stop once the answer is clear [on].")
 @click.option("--seed", type=int, help="Of the order within pairs [by chance].")
+@on_option
 @click.option("--by", metavar="NAME", help="Compare the values that alternate(NAME, ...) took within one recording.")
 @click.option("--margin", default="3%", metavar="SHARE", help="Smaller differences count as none unless proven [3%].")
 @click.option("--force", is_flag=True, help="Compare even what was measured under different conditions.")
@@ -97,6 +101,7 @@ def compare(
     warm_up_runs: int,
     early_stop: bool,
     seed: int | None,
+    on: str,
     by: str | None,
     margin: str,
     force: bool,
@@ -113,7 +118,7 @@ def compare(
     if charts is not None:
         check_place(charts)
     behind: tuple[str, ...] | None = ctx.meta.get("rlprof.b")
-    trials = _Trials(a, b, runs, out, resume, timeout, warm_up_runs, early_stop, seed)
+    trials = _Trials(a, b, runs, out, resume, timeout, warm_up_runs, early_stop, seed, on)
     share = parse_share(margin)
     interrupted = False
     if resume is not None or a is not None or b is not None:
@@ -188,14 +193,13 @@ def _by_name(names: tuple[str, ...], behind: tuple[str, ...] | None, by: str, ma
 
 def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison, bool]:
     """Run what is missing, then compare; whether somebody broke it off."""
-    from rlprof.experiments.executor import run_trials
-    from rlprof.experiments.trial_pairs import SettledBySpeed, Standing, compare_trials
+    from rlprof.experiments.trial_pairs import Standing, compare_trials
 
     journal = _resumed(trials) if trials.resume is not None else _begun(trials, margin)
     interrupted = stopped = False
     try:
         with ended_as_by_ctrl_c():
-            stopped = run_trials(journal, Progress(journal), SettledBySpeed())
+            stopped = _run_pairs(journal, trials.on)
         if not stopped:
             journal.ended_at.append(len(journal.complete_pairs()))
             journal.save()
@@ -211,6 +215,20 @@ def _by_running(trials: _Trials, margin: float, force: bool) -> tuple[Comparison
     click.echo(err=True)
     standing = Standing(stopped_early=stopped, interrupted=interrupted, force=force)
     return compare_trials(journal, _titles(journal.plan), standing), interrupted
+
+
+def _run_pairs(journal: Journal, on: str) -> bool:
+    """Run what is missing where it was asked for; whether it stopped early."""
+    from rlprof.experiments.trial_pairs import SettledBySpeed
+
+    cluster = cluster_of(on)
+    if cluster is None:
+        from rlprof.experiments.executor import run_trials
+
+        return run_trials(journal, Progress(journal), SettledBySpeed())
+    from rlprof.experiments.cluster_pairs import run_pairs_on
+
+    return run_pairs_on(cluster, journal, Progress(journal), SettledBySpeed())
 
 
 def _begun(trials: _Trials, margin: float) -> Journal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rlprof.model.quickwins import Cure
@@ -9,9 +10,12 @@ from rlprof.treat.registry import KINDS, parse_treatment
 
 #: Vector environments are in workers or not.
 _EXCLUSIVE: Final = {"serial-vecenv": "vecenv", "subproc-vecenv": "vecenv"}
-_HARMLESS: Final = ("inference-mode", "no-validate", "gc-freeze", "serial-vecenv", "subproc-vecenv")
+_HARMLESS: Final = (
+    "inference-mode", "no-validate", "gc-freeze", "serial-vecenv", "subproc-vecenv",
+    "start-method=fork", "start-method=forkserver",
+)  # fmt: skip
 _CHANGING: Final = (
-    "optimizer=fused", "optimizer=foreach", "compile-acting", "matmul-precision=high", "flush-denormal",
+    "optimizer=fused", "optimizer=foreach", "compile-acting", "matmul-precision=high", "flush-denormal", "mute-logging",
 )  # fmt: skip
 
 
@@ -19,13 +23,18 @@ def cure_of(text: str) -> Cure:
     treatment = parse_treatment(text)
     kind = treatment.kind
     group = treatment.text if kind.id in ("skip", "replace") else _EXCLUSIVE.get(kind.id, kind.id)
-    return Cure(treatment.text, kind.summary, treatment.permanent, kind.changes_results, group)
+    return Cure(treatment.text, kind.summary, treatment.permanent, kind.changes_results, kind.diagnosis_only, group)
 
 
-def candidates(cores: int, *, everything: bool) -> list[Cure]:
-    """What is tried unasked, the likeliest first; with `everything`, what may change results, too."""
-    threads = sorted({1, max(cores // 2, 1)})
-    texts = [*(f"threads={number}" for number in threads), *_HARMLESS, *(_CHANGING if everything else ())]
+def candidates(cores: Sequence[int], *, everything: bool) -> list[Cure]:
+    """What is tried unasked, the likeliest first; with `everything`, what may change results, too.
+
+    Pinned to half of the cores, processes wander less and share their caches; with one core there is nothing to pin to.
+    """
+    half = len(cores) // 2
+    threads = sorted({1, max(half, 1)})
+    pinned = [f"affinity={','.join(map(str, sorted(cores)[:half]))}"] if half else []
+    texts = [*(f"threads={number}" for number in threads), *_HARMLESS, *pinned, *(_CHANGING if everything else ())]
     return [cure_of(text) for text in texts]
 
 

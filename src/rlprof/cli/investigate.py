@@ -13,6 +13,7 @@ from rlprof.cli.duration import parse_duration
 from rlprof.cli.investigate_progress import InvestigationProgress
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trials import checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
+from rlprof.cli.where import cluster_of, on_option
 from rlprof.experiments.executor import TrialsFail
 from rlprof.experiments.investigate.case import PLAN_FILE, Case, begin, resume
 from rlprof.experiments.investigate.conclude import Standing, conclude, teams
@@ -33,6 +34,7 @@ Examples:
   rlprof investigate plan.toml --out exp --budget 20m      as many as 20 minutes allow, the best ones first
   rlprof investigate --resume exp                          go on after Ctrl-C, or once more is filled in
   rlprof investigate --resume exp --runs 12                more pairs of runs
+  rlprof investigate plan.toml --on ray                    on the nodes of a Ray cluster
   rlprof investigate exp --json - --markdown result.md     show it again
 
 A plan is TOML: a command, and hypotheses with a change, the speed-up that is expected, confidence, effort, and whether
@@ -49,6 +51,7 @@ learning changes. docs/commands/investigate.md describes it; nothing in it is ru
 @click.option("--timeout", type=click.FloatRange(min=0.1), metavar="S", help="End a run that takes longer "
               "[5 times what the program takes as it is].")  # fmt: skip
 @click.option("--budget", metavar="TIME", help="Begin no run that would end later: 90s, 20m, 2h [none].")
+@on_option
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the result as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 def investigate(
@@ -59,6 +62,7 @@ def investigate(
     runs: int | None,
     timeout: float | None,
     budget: str | None,
+    on: str,
     json_file: str | None,
     markdown_file: str | None,
 ) -> None:
@@ -76,7 +80,7 @@ def investigate(
         found, code = conclude(resume(plan), Standing()), None
     else:
         case = _case(plan, out, resumed).with_limits(runs, timeout)
-        found, code = _run(case, TimeLeft(parse_duration(budget) if budget is not None else None))
+        found, code = _run(case, TimeLeft(parse_duration(budget) if budget is not None else None), on)
     _show(_masked(found), json_file, markdown_file)
     sys.exit(exit_code_of(found) if code is None else code)
 
@@ -110,13 +114,13 @@ def _check(plan: Plan, file: Path) -> None:
             raise BadPlan(f"{file}: hypothesis {hypothesis.name}: {error}") from None
 
 
-def _run(case: Case, time_left: TimeLeft) -> tuple[Investigation, int | None]:
+def _run(case: Case, time_left: TimeLeft, on: str) -> tuple[Investigation, int | None]:
     """Run what is missing, then judge; the exit code where it did not come to its end."""
     code = None
     again = f"rlprof investigate --resume {shlex.quote(str(case.directory))}"
     try:
         with ended_as_by_ctrl_c():
-            Conductor(case, InvestigationProgress(), time_left).run(lambda: teams(case))
+            Conductor(case, InvestigationProgress(), time_left, cluster_of(on)).run(lambda: teams(case))
     except KeyboardInterrupt:
         code = 130
         click.echo(f"\nrlprof: interrupted; what was measured is kept: {again}", err=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
 import click
 
 from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import growing_parts
-from rlprof.analyse.projection import Projection, in_words, project, project_episodes
+from rlprof.analyse.projection import Projection, Reach, in_words, project, project_episodes, reach, reach_in_words
 from rlprof.analyse.report import build_report
 from rlprof.analyse.throughput import ENV_STEPS, EPISODES, counter_total
 from rlprof.model.clean import clean_text
@@ -20,7 +24,11 @@ EPILOG = """\b
 Examples:
   rlprof project run.rlprof --episodes 5000
   rlprof project run.rlprof --steps 10000000
-  rlprof project run.rlprof --times 20"""
+  rlprof project run.rlprof --times 20
+  rlprof project run.rlprof --hours 8"""
+#: So many times as long as what was recorded is a long way to see ahead.
+FAR: Final = 100.0
+SECONDS_PER_HOUR: Final = 3600.0
 
 
 @click.command("project", epilog=EPILOG, short_help="How long will the full run take?")
@@ -28,24 +36,30 @@ Examples:
 @click.option("--episodes", type=click.FloatRange(min=0, min_open=True), help="A run of so many episodes.")
 @click.option("--steps", type=click.FloatRange(min=0, min_open=True), help="A run of so many env steps.")
 @click.option("--times", type=click.FloatRange(min=0, min_open=True), help="A run so many times as long, in env steps.")
-def project_(recording: str, episodes: float | None, steps: float | None, times: float | None) -> None:
-    """How long would a longer run of the recorded program take?
+@click.option("--hours", type=click.FloatRange(min=0, min_open=True), help="How far a run comes in so many hours.")
+def project_(
+    recording: str, episodes: float | None, steps: float | None, times: float | None, hours: float | None
+) -> None:
+    """How long would a longer run of the recorded program take, or how far would it come?
 
     Parts whose cost grows go on growing as they have grown so far; everything else is taken in proportion. Start-up is
     left out. The interval is that of the fitted growth: what has not begun to grow yet is not in it.
     """
-    if sum(option is not None for option in (episodes, steps, times)) != 1:
-        raise BadOption("say how long a run: one of --episodes, --steps and --times")
+    if sum(option is not None for option in (episodes, steps, times, hours)) != 1:
+        raise BadOption("say how long a run: one of --episodes, --steps, --times and --hours")
     opened = outside_windows(open_recording(recording))
     done = counter_total(opened, ENV_STEPS)
     if not done:
         raise BadOption(f"{clean_text(recording)} counts no env steps to project from")
     pace = course_of(opened).pace
     if pace is None or not float(pace.steps.sum()):
-        _in_proportion(opened, done, episodes, steps, times)
+        _in_proportion(opened, done, _Asked(episodes, steps, times, hours))
         return
     seen = float(pace.steps.sum())  # the first and last moments of a run are in no stretch
     growths = growing_parts(pace)
+    if hours is not None:
+        _say_reach(reach(pace, growths, hours * SECONDS_PER_HOUR), hours, done)
+        return
     found: Projection | None
     if episodes is not None:
         found, what = project_episodes(pace, growths, episodes), f"{format_count(episodes)} episodes"
@@ -55,30 +69,55 @@ def project_(recording: str, episodes: float | None, steps: float | None, times:
         wanted = steps if steps is not None else done * (times or 1.0)
         found, what = project(pace, growths, wanted / seen), f"{format_count(wanted)} env steps"
     click.echo(in_words(found, what))
-    if found.because:
-        click.echo(
-            f"between {format_duration(found.low)} and {format_duration(found.high)}, as far as the growth is known"
-        )
+    _say_how_sure(found.because, format_duration(found.low), format_duration(found.high))
+    _say_if_far(found.times * seen / done)
+
+
+def _say_reach(found: Reach, hours: float, done: float) -> None:
+    click.echo(reach_in_words(found, _hours(hours)))
+    _say_how_sure(found.because, format_count(found.low), f"{format_count(found.high)} env steps")
+    _say_if_far(found.steps / done)
+
+
+def _say_how_sure(because: Sequence[str], low: str, high: str) -> None:
+    if because:
+        click.echo(f"between {low} and {high}, as far as the growth is known")
     else:
         click.echo("nothing was seen to grow: in proportion to the recorded run")
-    if found.times * seen > 100 * done:
-        click.echo(
-            f"{found.times * seen / done:.0f} times the recorded run: record a longer one for a surer answer", err=True
-        )
 
 
-def _in_proportion(
-    opened: Recording, done: float, episodes: float | None, steps: float | None, times: float | None
-) -> None:
+def _say_if_far(times: float) -> None:
+    if times > FAR:
+        click.echo(f"{times:.0f} times the recorded run: record a longer one for a surer answer", err=True)
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:g} hour{'' if hours == 1 else 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How long a run was asked about: one of these."""
+
+    episodes: float | None
+    steps: float | None
+    times: float | None
+    hours: float | None
+
+
+def _in_proportion(opened: Recording, done: float, asked: _Asked) -> None:
     """A run that is too short to see anything grow."""
     ledger = build_report(opened).ledger
     seconds = max(ledger.wall_seconds - (ledger.startup_seconds or 0.0), 0.0)
-    if episodes is not None:
+    if asked.hours is not None:
+        wanted = done * asked.hours * SECONDS_PER_HOUR / seconds if seconds else 0.0
+        click.echo(f"{_hours(asked.hours)}: {format_count(float(f'{wanted:.3g}'))} env steps")
+    elif asked.episodes is not None:
         played = counter_total(opened, EPISODES)
         if not played:
             raise BadOption("no episodes were counted: project by --steps or --times")
-        click.echo(f"{format_count(episodes)} episodes: {format_duration(seconds * episodes / played)}")
+        click.echo(f"{format_count(asked.episodes)} episodes: {format_duration(seconds * asked.episodes / played)}")
     else:
-        wanted = steps if steps is not None else done * (times or 1.0)
+        wanted = asked.steps if asked.steps is not None else done * (asked.times or 1.0)
         click.echo(f"{format_count(wanted)} env steps: {format_duration(seconds * wanted / done)}")
     click.echo("in proportion: the recorded run is too short to see whether anything grows")

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -80,15 +81,22 @@ def quickwins(
         cures = [cure_of(arm.treatments[-1]) for arm in journal.plan.arms[1:]]
     else:
         words = checked_words(command, "the command")
-        cures = [cure_of(text) for text in only] if only else candidates(os.cpu_count() or 1, everything=everything)
+        cures = [cure_of(text) for text in only] if only else candidates(_cores(), everything=everything)
         order = seed if seed is not None else seed_by_chance()
         conduct = Conduct(MOST_ROUNDS, order, timeout=timeout, early_stop=True, margin=parse_share(margin))
-        settings = {"also_other_results": everything or bool(only)}
+        settings = {"also_other_results": everything or bool(only), "also_diagnoses": bool(only)}
         journal = begun(ArmsJournal(free_directory(out, KIND), plan_of(words, cures, conduct, settings)))
     found, interrupted = _try(Trying(journal, seconds, _BudgetProgress, together=_begun_together(journal)), cures)
     _show(found, json_file, markdown_file)
     if interrupted:
         sys.exit(130)
+
+
+def _cores() -> list[int]:
+    """The cores that trials may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
 
 
 class _BudgetProgress(Progress):
@@ -116,14 +124,19 @@ def _try(trying: Trying, cures: Sequence[Cure]) -> tuple[QuickWins, bool]:
     """Run what is missing, then judge it; whether somebody broke it off."""
     journal = trying.journal
     where = shlex.quote(str(journal.directory))
-    also = bool(journal.plan.settings.get("also_other_results"))
+    settings = journal.plan.settings
+    choose = partial(
+        winners_of,
+        also_other_results=bool(settings.get("also_other_results")),
+        also_diagnoses=bool(settings.get("also_diagnoses")),
+    )
     interrupted, why_not = False, None
     try:
         with ended_as_by_ctrl_c():
             trying.warm_up()
             _say_what_to_expect(trying, len(cures))
             trying.single_cures()
-            winners = winners_of(tried_cures(trying, cures), also_other_results=also)
+            winners = choose(tried_cures(trying, cures))
             if len(winners) > 1:
                 why_not = trying.combine(winners)
     except KeyboardInterrupt:
@@ -131,8 +144,7 @@ def _try(trying: Trying, cures: Sequence[Cure]) -> tuple[QuickWins, bool]:
         click.echo(f"\nrlprof: interrupted; what was measured is kept: rlprof quickwins --resume {where}", err=True)
     click.echo(err=True)
     tried = tried_cures(trying, cures)
-    winners = winners_of(tried, also_other_results=also)
-    together = together_of(trying, winners, why_not)
+    together = together_of(trying, choose(tried), why_not)
     return quickwins_of(trying, tried, together, journal.plan.arms[0].command), interrupted
 
 

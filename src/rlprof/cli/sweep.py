@@ -14,6 +14,7 @@ from rlprof.cli.percent import parse_share
 from rlprof.cli.report import OUTPUT, write_output
 from rlprof.cli.trial_progress import Progress
 from rlprof.cli.trials import begun, checked_words, ended_as_by_ctrl_c, free_directory, seed_by_chance
+from rlprof.cli.where import cluster_of, on_option
 from rlprof.experiments.arms import ArmsJournal, ArmsPlan, Conduct, open_arms
 from rlprof.experiments.rounds import Drop, Enough, run_rounds
 from rlprof.experiments.sweep_settings import Grid, arms_of, check_settings, parse_parameters
@@ -70,7 +71,7 @@ class _Asked:
 @click.option("--warm-up-runs", type=click.IntRange(0), default=1, metavar="N", help="Runs that do not count [1].")
 @click.option("--seed", type=int, help="Of the order within rounds [by chance].")
 @click.option("--margin", default="3%", metavar="SHARE", help="Differences below this count as none [3%].")
-@click.option("--on", type=click.Choice(["here", "ray"]), default="here", help="Run trials on a Ray cluster [here].")
+@on_option
 @click.option("--json", "json_file", metavar="FILE", type=OUTPUT, help="Write the sweep as JSON; - is stdout.")
 @click.option("--markdown", "markdown_file", metavar="FILE", type=OUTPUT, help="Write it as Markdown; - is stdout.")
 @click.option("--chart", type=click.Path(path_type=Path), metavar="FILE", help="Draw the curves: .svg, .png or .pdf.")
@@ -179,12 +180,12 @@ def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool) -> tuple[Sweep, 
 
 def _run_rounds(journal: ArmsJournal, on: str, *, drop: Drop | None = None, enough: Enough | None = None) -> bool:
     """Run what is missing where it was asked for; whether it ended before all rounds were run."""
-    if on == "here":
+    cluster = cluster_of(on)
+    if cluster is None:
         return run_rounds(journal, Progress(journal), drop=drop, enough=enough)
-    from rlprof.experiments.cluster_rounds import ClusterRounds
-    from rlprof.experiments.ray_cluster import RayCluster
+    from rlprof.experiments.cluster_rounds import run_rounds_on
 
-    return ClusterRounds(journal, Progress(journal), RayCluster()).run(drop, enough)
+    return run_rounds_on(cluster, journal, Progress(journal), drop=drop, enough=enough)
 
 
 def _confirm(journal: ArmsJournal, on: str) -> None:

@@ -41,14 +41,14 @@ def run_trials(
 ) -> bool:
     """Run what is missing; whether it stopped early. A KeyboardInterrupt passes through with everything saved."""
     run = run or run_command
-    _supersede_broken_pairs(journal)
+    supersede_broken_pairs(journal)
     for pair, variant in _missing(journal):
         if pair >= 0 and _is_first_of_pair(journal, pair) and settled(journal):
             return True
         name = journal.free_name(pair, variant)
         watcher.begins(pair, variant)
         note(journal, watcher, run(journal, pair, variant, name))
-        _stop_if_hopeless(journal, variant)
+        stop_if_hopeless(journal, variant)
     return False
 
 
@@ -74,7 +74,7 @@ def _missing(journal: Journal) -> Iterator[tuple[int, Variant]]:
                 yield pair, variant
 
 
-def _supersede_broken_pairs(journal: Journal) -> None:
+def supersede_broken_pairs(journal: Journal) -> None:
     """The half of a pair that was interrupted lies back in time: the pair is run again, the half stays on record."""
     sides: dict[int, list[Trial]] = {}
     for trial in journal.trials:
@@ -90,7 +90,8 @@ def _is_first_of_pair(journal: Journal, pair: int) -> bool:
     return not any(t.pair == pair and not t.superseded for t in journal.trials)
 
 
-def _stop_if_hopeless(journal: Journal, variant: Variant) -> None:
+def stop_if_hopeless(journal: Journal, variant: str) -> None:
+    """A side that never works ends the comparison."""
     why = hopeless(journal.trials, variant, journal.directory)
     if why is not None:
         raise TrialsFail(f"--{'a' if variant == BASELINE else 'b'} {why}")

@@ -90,11 +90,13 @@ def _results(readings: Readings, journal: ArmsJournal, name: str) -> Results:
     return judge_results(_upshots(readings, journal, BASELINE_ARM), _upshots(readings, journal, name))
 
 
-def winners_of(tried: Sequence[TriedCure], *, also_other_results: bool) -> list[Cure]:
+def winners_of(tried: Sequence[TriedCure], *, also_other_results: bool, also_diagnoses: bool = False) -> list[Cure]:
     """Proven to be faster; of those that exclude each other the fastest, and as a rule none with other results."""
     best: dict[str, TriedCure] = {}
     for entry in tried:
         if entry.gain is None or entry.gain.verdict != "faster":
+            continue
+        if entry.cure.diagnosis_only and not also_diagnoses:
             continue
         if entry.results is not None and entry.results.kind == "different" and not also_other_results:
             continue

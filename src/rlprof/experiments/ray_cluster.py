@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rlprof.experiments.arms import Arm
-from rlprof.experiments.cluster_rounds import Returned
+from rlprof.experiments.cluster import Returned
 from rlprof.experiments.trial_process import Ended, run_recorded
 from rlprof.model.errors import BadOption
 from rlprof.recording.place import RUNS_DIRECTORY

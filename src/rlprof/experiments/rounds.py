@@ -10,7 +10,7 @@ from statistics import fmean
 
 from rlprof.experiments.arms import BASELINE_ARM, Arm, ArmsJournal, Dropped
 from rlprof.experiments.executor import MOST_LOST, TrialsFail, Watcher, hopeless, note
-from rlprof.experiments.logbook import WARM_UP, Trial
+from rlprof.experiments.logbook import WARM_UP, Logbook, PlanType, Trial
 from rlprof.experiments.schedule import order_of_round
 from rlprof.experiments.trial_process import run_recorded
 
@@ -83,7 +83,7 @@ def seconds_left(journal: ArmsJournal) -> float | None:
     )
 
 
-def next_session(journal: ArmsJournal) -> int:
+def next_session(journal: Logbook[PlanType]) -> int:
     return 1 + max((trial.session for trial in journal.trials), default=-1)
 
 

@@ -23,6 +23,7 @@ class Cure:
     summary: str
     permanent: str  # lines of code
     changes_results: bool
+    diagnosis_only: bool  # shows what something costs, and is not to be kept
     group: str
 
 

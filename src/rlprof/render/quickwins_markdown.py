@@ -36,7 +36,7 @@ def _lines(found: QuickWins) -> Iterator[str]:
 
 def _table(found: QuickWins) -> Iterator[str]:
     rows = [
-        (code(tried.cure.name, cell=True) + (" (may change results)" if tried.cure.changes_results else ""), cells)
+        (code(tried.cure.name, cell=True) + (f" ({said})" if (said := words.mark(tried.cure)) else ""), cells)
         for tried, cells in words.rows(found)
     ]
     combined = words.together_cells(found.together) if found.together is not None else None

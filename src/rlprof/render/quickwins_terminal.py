@@ -35,8 +35,8 @@ def _sections(found: QuickWins, canvas: Canvas) -> Iterator[RenderableType]:
     if words.rows(found):
         yield Group(title("Cures", "measured against the program as it is"), _table(found, canvas))
         notes = words.result_notes(found)
-        if any(tried.cure.changes_results for tried, _ in words.rows(found)):
-            notes.append("(!) may change what is learned")
+        marks = {words.mark(tried.cure): words.SIGNS[words.mark(tried.cure)] for tried, _ in words.rows(found)}
+        notes += [f"{sign} {said}" for said, sign in sorted(marks.items()) if said]
         yield Group(*(safe(line, QUIET, limit=600) for line in notes))
     keep = words.to_keep(found)
     if keep:
@@ -63,8 +63,8 @@ def _table(found: QuickWins, canvas: Canvas) -> RenderableType:
     for name in ("speed", "likely", "pairs", "verdict", "results"):
         table.add_column(name, justify="right" if name in ("speed", "pairs") else "left", no_wrap=True)
     for tried, cells in words.rows(found):
-        mark = " (!)" if tried.cure.changes_results else ""
-        table.add_row(safe(tried.cure.name + mark, limit=60), *_styled(cells))
+        sign = words.SIGNS[words.mark(tried.cure)]
+        table.add_row(safe(f"{tried.cure.name} {sign}".rstrip(), limit=60), *_styled(cells))
     combined = words.together_cells(found.together) if found.together is not None else None
     if combined is not None:
         table.add_row(Text("all together", style="bold"), *_styled(combined))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlprof.model.quickwins import QuickWins, Results, Together, TriedCure
+from rlprof.model.quickwins import Cure, QuickWins, Results, Together, TriedCure
 from rlprof.model.units import ABSENT, format_duration, format_percent, format_rate
 from rlprof.render.comparison_words import WORDS, interval, ratio
 
+#: How the table marks a cure; what the marks mean stands below it.
+SIGNS = {"": "", "may change results": "(!)", "for diagnosis only": "(?)"}
 RESULTS = {"same": "same", "different": "other", "unchecked": "not checked"}
 
 
@@ -98,9 +100,22 @@ def _beside_the_combination(found: QuickWins) -> Iterator[str]:
         yield f"{' + '.join(together.cures)} together: {together.why}"
     for tried in found.winners:
         if tried.cure.name not in together.cures:
-            other = tried.results is not None and tried.results.kind == "different"
-            why = "it comes to other results" if other else "it and a faster one exclude each other"
-            yield f"{tried.cure.name} is no part of the combination: {why}"
+            yield f"{tried.cure.name} is no part of the combination: {_why_not_combined(tried)}"
+
+
+def _why_not_combined(tried: TriedCure) -> str:
+    if tried.cure.diagnosis_only:
+        return "it shows what something costs, and is no cure"
+    if tried.results is not None and tried.results.kind == "different":
+        return "it comes to other results"
+    return "it and a faster one exclude each other"
+
+
+def mark(cure: Cure) -> str:
+    """What a person has to know before keeping it; empty where there is nothing."""
+    if cure.diagnosis_only:
+        return "for diagnosis only"
+    return "may change results" if cure.changes_results else ""
 
 
 def to_keep(found: QuickWins) -> list[TriedCure]:

@@ -70,7 +70,7 @@ def law_lines(found: Sweep, curve: Curve) -> Iterator[str]:
         return
     yield (
         f"One brings {rate(found, law.rate_of_one.value)} ({_range(law.rate_of_one)}). "
-        f"Serial part {_share(law.serial)}, coherency {_share(law.coherency)}."
+        f"Serial part (contention) {_share(law.serial)}, coherency {_share(law.coherency)}."
     )
     yield f"The points lie {format_percent(law.misfit)} from the curve, typically{_explained(law)}."
     yield from _turns(found, curve)

@@ -151,6 +151,30 @@ def test_more_episodes_take_longer_where_episodes_got_longer() -> None:
     assert in_words(ahead, "200 episodes").endswith(", because of longer episodes")
 
 
+def test_episodes_that_get_longer_go_on_to_do_so() -> None:
+    """The first third of a run says how long the whole takes."""
+    part, whole = (
+        course_of(Run(STEADY, episode_length=lambda steps: 10.0 + 0.8 * steps**0.5, slices=slices).build().build()).pace
+        for slices in (40, 120)
+    )
+    assert part is not None
+    assert whole is not None
+    ahead = project_episodes(part, (), float(whole.episodes.sum()))
+    assert ahead is not None
+    real = float((whole.end_ns - whole.start_ns).sum()) / 1e9
+    assert ahead.low <= real <= ahead.high
+    assert ahead.seconds == pytest.approx(real, rel=0.15)
+    assert ahead.linear_seconds < 0.85 * real
+
+
+def test_episodes_that_stopped_getting_longer_stay_as_they_are() -> None:
+    pace, growths = grown(Run(STEADY, episode_length=lambda steps: min(10.0 + 0.01 * steps, 40.0)))
+    ahead = project_episodes(pace, growths, 10 * float(pace.episodes.sum()))
+    assert ahead is not None
+    last = float(pace.steps[-5:].sum() / pace.episodes[-5:].sum())
+    assert ahead.times * float(pace.steps.sum()) == pytest.approx(9 * float(pace.episodes.sum()) * last, rel=0.15)
+
+
 def test_without_episodes_nothing_is_said_of_them() -> None:
     builder = Run(STEADY).build()
     builder.counts.pop("episodes")

@@ -66,4 +66,22 @@ def test_episodes_can_be_projected(recordings: dict[str, Path]) -> None:
 def test_it_must_be_said_how_long(recordings: dict[str, Path], options: tuple[str, ...]) -> None:
     done = project(recordings["steady"], *options)
     assert done.exit_code != 0
-    assert "one of --episodes, --steps and --times" in str(done.exception)
+    assert "one of --episodes, --steps, --times and --hours" in str(done.exception)
+
+
+def test_hours_say_how_far_a_run_comes(recordings: dict[str, Path]) -> None:
+    steady = project(recordings["steady"], "--hours", "1")
+    assert steady.exit_code == 0, steady.output
+    assert steady.output.startswith("1 hour: ")
+    assert "in proportion" in steady.output
+
+
+def test_what_grows_comes_less_far_in_the_hours_and_is_named(recordings: dict[str, Path]) -> None:
+    done = project(recordings["growing"], "--hours", "0.1")
+    assert done.exit_code == 0, done.output
+    words = done.output.splitlines()[0].replace(",", "").split()
+    reached, linear = float(words[2]), float(words[words.index("be") + 1])
+    assert reached < linear
+    assert "because of buffer.sample" in done.output
+    back = project(recordings["growing"], "--steps", str(reached))
+    assert "6m" in back.output.splitlines()[0] or "5m 5" in back.output.splitlines()[0]

@@ -23,6 +23,7 @@ from rlprof.model.quickwins import QuickWins
 from rlprof.model.recording import Recording
 from rlprof.render.quickwins_markdown import render_quickwins_markdown
 from rlprof.render.quickwins_terminal import render_quickwins_text
+from rlprof.treat.registry import KINDS
 from support.recordings import a_recording
 
 
@@ -189,11 +190,29 @@ def test_results_are_compared_by_what_both_sides_know() -> None:
 
 
 def test_harmless_cures_are_tried_unasked_and_the_others_when_asked_for() -> None:
-    usual, everything = candidates(8, everything=False), candidates(8, everything=True)
+    usual, everything = candidates(range(8), everything=False), candidates(range(8), everything=True)
     assert not any(cure.changes_results for cure in usual)
     assert {cure.name for cure in usual} < {cure.name for cure in everything}
-    assert {"threads=1", "threads=4"} <= {cure.name for cure in usual}
-    assert [cure.name for cure in candidates(1, everything=False)][:2] == ["threads=1", "inference-mode"]
+    assert {"threads=1", "threads=4", "start-method=fork", "affinity=0,1,2,3"} <= {cure.name for cure in usual}
+    assert [cure.name for cure in candidates([0], everything=False)][:2] == ["threads=1", "inference-mode"]
+    assert not any(cure.name.startswith("affinity") for cure in candidates([0], everything=False))
+    tried = {cure.name.partition("=")[0] for cure in everything}
+    assert tried == set(KINDS) - {"skip", "replace", "fingerprint"}, "every cure that needs no name is tried with --all"
+
+
+def test_a_diagnosis_is_marked_and_no_part_of_the_combination_unless_it_was_named(tmp_path: Path) -> None:
+    program = Program({"threads=1": 1.3, "gc-freeze": 1.2, "mute-logging": 1.2})
+    found = tried_on(program, tmp_path, ["threads=1", "gc-freeze", "mute-logging"], also=True)
+    assert found.together is not None
+    assert found.together.cures == ("threads=1", "gc-freeze")
+    text = render_quickwins_text(found)
+    assert "mute-logging (?)" in text
+    assert "(?) for diagnosis only" in text
+    assert "mute-logging is no part of the combination: it shows what something costs, and is no cure" in text
+    assert "`mute-logging` (for diagnosis only)" in render_quickwins_markdown(found)
+
+
+def test_two_kinds_of_vector_environments_exclude_each_other() -> None:
     assert cure_of("serial-vecenv").group == cure_of("subproc-vecenv").group
     assert "mute-logging" in list_cures()
 

@@ -94,7 +94,7 @@ def test_a_terminal_shows_table_curve_law_and_what_failed(width: int) -> None:
     assert "Use envs=64 (" in text
     assert "proven to be faster than every other setting" in " ".join(text.split())
     assert "Proven: envs=64 is faster." in text
-    assert "Serial part 10%" in text
+    assert "Serial part (contention) 10%" in text
     assert "●" in text
     assert "envs=256: 2 failed; given up" in text
     assert max(map(len, text.splitlines())) <= width

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -13,13 +12,15 @@ from typing import Final, Protocol
 
 from rlprof.experiments.arm_comparisons import Readings
 from rlprof.experiments.arms import ArmsJournal, Conduct
+from rlprof.experiments.cluster import Cluster, NoMachine, run_arm_on
+from rlprof.experiments.cluster_rounds import run_rounds_on
 from rlprof.experiments.executor import TrialsFail, Watcher
 from rlprof.experiments.investigate.case import Case
 from rlprof.experiments.investigate.combine import Team
 from rlprof.experiments.investigate.outcomes import ends_test
 from rlprof.experiments.investigate.stage import CHANGE_ARM, Stage, baseline_failure, is_done
 from rlprof.experiments.logbook import Trial
-from rlprof.experiments.rounds import run_rounds
+from rlprof.experiments.rounds import Drop, run_rounds
 from rlprof.experiments.statistics import FEWEST_PAIRS
 
 #: A trial that takes so many times as long as the program does as it is helps nobody, and may never end.
@@ -63,10 +64,11 @@ class Test:
 class Conductor:
     """One session of an investigation. `teams` says which changes help together once all have been tested."""
 
-    def __init__(self, case: Case, audience: Audience, time_left: TimeLeft) -> None:
+    def __init__(self, case: Case, audience: Audience, time_left: TimeLeft, cluster: Cluster | None = None) -> None:
         self._case = case
         self._audience = audience
         self._time_left = time_left
+        self._cluster = cluster  # None is this machine
         self._typical = 0.0  # seconds of a run of the program as it is
         self._reserve = 0.0  # seconds that are kept for what comes later
         self._limit: float | None = None  # seconds that a run may take
@@ -85,11 +87,15 @@ class Conductor:
     def _together(self, teams: list[Team]) -> None:
         """What helps, at once. The baseline of that may take longer, so it is looked at first."""
         longer = self._case.first_look_together() if teams else None
-        with contextlib.suppress(TrialsFail):  # what was found about each alone stands all the same
+        try:
             if longer is not None and (longer.exists() or self._time_left.allows(self._shortest_test())):
                 self._look(longer)
             for at, team in enumerate(teams):
                 self._test(Test(self._case.team_stage(team), team.changes_learning, 1, len(teams) - at - 1))
+        except NoMachine:
+            raise
+        except TrialsFail:
+            pass  # what was found about each alone stands all the same
 
     def _conduct(self, runs: int, warm_up_runs: int = 0) -> Conduct:
         settings = self._case.plan.settings
@@ -103,7 +109,7 @@ class Conductor:
         if not any(trial.outcome == "completed" for trial in journal.trials):
             journal.trials.clear()  # what did not work before may work now
             self._audience.test_begins(stage.name, journal, 0.0)
-            run_rounds(journal, self._audience)
+            run_rounds(journal, self._audience, run=run_arm_on(self._cluster) if self._cluster else None)
         worked = [trial.seconds for trial in journal.trials if trial.outcome == "completed"]
         if not worked:
             raise TrialsFail(_why_baseline_fails(journal.directory, journal.trials[-1]))
@@ -124,14 +130,21 @@ class Conductor:
         self._audience.test_begins(stage.name, journal, 2 * runs * test.behind * self._typical)
         try:
             drop = ends_test(Readings(journal), test.planned, may_learn_otherwise=test.may_learn_otherwise)
-            stopped = run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
+            stopped = self._run_pairs(journal, drop)
             if not stopped and not journal.ended_at:
                 journal.ended_at.append(len(journal.pairs(CHANGE_ARM)))
                 journal.save()
+        except NoMachine:
+            raise
         except TrialsFail:
             broken = baseline_failure(journal)
             if broken is not None:  # then it is not the change that fails
                 raise TrialsFail(_why_baseline_fails(journal.directory, broken)) from None
+
+    def _run_pairs(self, journal: ArmsJournal, drop: Drop) -> bool:
+        if self._cluster is None:
+            return run_rounds(journal, self._audience, drop=drop, enough=self._has_enough)
+        return run_rounds_on(self._cluster, journal, self._audience, drop=drop, enough=self._has_enough)
 
     def _has_enough(self, journal: ArmsJournal) -> bool:
         took = [trial.seconds for trial in journal.trials if trial.variant == CHANGE_ARM]
