@@ -8,8 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from rlprof.advise.report import complete_report
+from rlprof.analyse.expectations import PhaseSpeed
 from rlprof.analyse.page import PageFigures, page_figures
-from rlprof.model.report import Finding, Gain, Place, Regime, Report
+from rlprof.analyse.rollouts import RolloutPart, RolloutTree
+from rlprof.model.expectations import Expectation
+from rlprof.model.report import (
+    Finding,
+    Gain,
+    Operator,
+    PhaseOperators,
+    Place,
+    Regime,
+    Report,
+    TreatmentEntry,
+    Window,
+)
 from rlprof.render.page import document, report_payload
 from support.examples import busy_recording, ppo_recording
 from support.vector_envs import vector_recording
@@ -32,15 +45,35 @@ def a_finding(file: str, line: int = 2) -> Finding:
     )
 
 
+#: As `rlprof import` finds it in a trace.
+A_DEVICE = {
+    "span_seconds": 2.0,
+    "busy_seconds": 0.5,
+    "busy_share": 0.25,
+    "idle_share": 0.75,
+    "kernels": {"count": 10, "seconds": 0.4, "mean_seconds": 0.04},
+    "top_kernels": [{"name": "gemm", "count": 10, "seconds": 0.4}],
+    "memcpy": {"HtoD": {"count": 2, "seconds": 0.1, "bytes": 4096}},
+    "syncs": {"cudaStreamSynchronize": {"count": 3, "seconds": 0.2}},
+}
+
+
 def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]:
-    """Findings, regimes, workers, several processes, slow iterations: no section is left out."""
+    """Findings, regimes, workers, windows, a device, slow iterations: no section is left out."""
     recording = ppo_recording()
     busy = busy_recording()
-    report, figures = complete_report(recording), page_figures(recording)
-    others = page_figures(busy)
+    report, figures = complete_report(recording), page_figures(recording, complete_report(recording))
+    others = page_figures(busy, complete_report(busy))
     return (
         dataclasses.replace(
             report,
+            run=dataclasses.replace(report.run, treatments=(TreatmentEntry("torch threads 1", True, None),)),
+            windows=(Window("torch.profiler", 3, 1, 4.5, ("run.torch-0.json.gz",), True),),
+            operators=(
+                PhaseOperators("learn.loss", 30, 0.4, 0.8, 0.1, (Operator("aten::addmm", 20, 0.4, 0.3, 0.1),), 0.1),
+                PhaseOperators("other", 5, 0.1, 0.2, 0.0, (Operator("aten::index", 5, 0.1, 0.1, 0.0),), 0.0),
+            ),
+            device=A_DEVICE,
             findings=(
                 a_finding(source),
                 dataclasses.replace(a_finding(source), severity="info", changes_learning=True),
@@ -54,7 +87,15 @@ def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]
             warnings=complete_report(busy).warnings,
         ),
         dataclasses.replace(
-            figures, lanes=others.lanes, memory=others.memory, trees=(*figures.trees, *others.trees[1:])
+            figures,
+            lanes=others.lanes,
+            memory=others.memory,
+            trees=(*figures.trees, *others.trees[1:]),
+            rollouts=(RolloutTree("supervised", 1, 10, 0.186, (RolloutPart("teacher", 0, 0.1, 0.54),), 2147.0),),
+            speeds=(
+                PhaseSpeed("supervised", "cpu", 500.0, Expectation("cpu", "supervised", 1500, 2500, "", "a run"), True),
+                PhaseSpeed("", "cpu", 2147.0, Expectation("cpu", "", 1500, 2500), False),
+            ),
         ),
     )
 

@@ -97,7 +97,7 @@ export function Icicle({ boxes, label, hidden, ticks }: IcicleProps) {
       <p class="readout" aria-live="off">
         {told >= 0 ? (
           <>
-            <strong>{nameOf(boxes, told)}</strong> {boxes.text[told]}
+            <strong>{nameOf(boxes, told)}</strong> {textOf(boxes, told)}
           </>
         ) : (
           "Click a box, or press Enter on it, to zoom in; once more, or Escape, to zoom out. Arrow keys move."
@@ -132,7 +132,7 @@ function Box({ boxes, drawn, tabbable, zoomed, zoom, point, focus }: BoxProps) {
       role="treeitem"
       data-box={box}
       aria-level={(boxes.depth[box] ?? 0) + 1}
-      aria-label={`${name}, ${boxes.text[box]}`}
+      aria-label={`${name}, ${textOf(boxes, box)}`}
       aria-selected={zoomed}
       tabIndex={tabbable ? 0 : -1}
       style={{ left: percent(drawn.left), width: percent(drawn.width), top: `${(boxes.depth[box] ?? 0) * ROW}px` }}
@@ -147,6 +147,10 @@ function Box({ boxes, drawn, tabbable, zoomed, zoom, point, focus }: BoxProps) {
 
 function nameOf(boxes: Boxes, box: number): string {
   return boxes.names[boxes.name[box] ?? -1] ?? "";
+}
+
+function textOf(boxes: Boxes, box: number): string {
+  return (boxes.text[box] ?? []).map((piece) => boxes.pieces[piece] ?? "").join(", ");
 }
 
 function isTop(boxes: Boxes, box: number): boolean {

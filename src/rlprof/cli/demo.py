@@ -210,7 +210,11 @@ def _profile(
     _refuse_without_libraries(name, entry)
     outputs = Outputs(charts, json_file, text_file)
     outputs.check()
-    options = Options(spans=entry.spans, torch_trace=TorchTrace.parse(torch_trace) if torch_trace else None)
+    options = Options(
+        spans=entry.spans,
+        torch_trace=TorchTrace.parse(torch_trace) if torch_trace else None,
+        expectations=tuple(row.to_plain() for row in entry.expected),
+    )
     target = named(out or default_target(name))
     made: list[Path | None] = []
     if table is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlprof.model.phases import OVERHEAD, STARTUP, UNATTRIBUTED
-from rlprof.model.report import Report
+from rlprof.model.report import Report, ReportWarning
 from rlprof.model.units import (
     format_count,
     format_duration,
@@ -15,13 +15,14 @@ from rlprof.model.units import (
     format_rate,
     three_digits,
 )
-from rlprof.render.overview import share
+from rlprof.render.overview import share, treated
+from rlprof.render.page.paths import Paths
 from rlprof.render.page.tints import stacking, tint
 
 Payload = dict[str, Any]
 
 
-def head(report: Report) -> Payload:
+def head(report: Report, paths: Paths) -> Payload:
     """What ran, how it ended, on which machine."""
     run = report.run
     ending = run.status if run.exit_code in (None, 0) else f"{run.status}, exit code {run.exit_code}"
@@ -40,7 +41,8 @@ def head(report: Report) -> Payload:
         "ending": ending,
         "facts": [fact for fact in facts if fact],
         "figures": list(_figures(report)),
-        "recording": report.recording,
+        "recording": paths.shown(report.recording),
+        "treated": list(treated(report)),
     }
 
 
@@ -115,13 +117,20 @@ def _row(part: str, seconds: float, of_wall: float, calls: str, each: float | No
     }
 
 
-def trust(report: Report) -> Payload:
+def trust(report: Report, paths: Paths) -> Payload:
     """What to doubt: warnings with their remedies, notes, and what was lost."""
     doubts = [entry for entry in report.warnings if not entry.code.startswith("note-")]
     notes = [entry for entry in report.warnings if entry.code.startswith("note-")]
     return {
-        "warnings": [{"code": entry.code, "message": entry.message, "remedy": entry.remedy} for entry in doubts],
-        "notes": [entry.message for entry in notes],
+        "warnings": [
+            {"code": entry.code, "message": paths.in_words(entry.message), "remedy": paths.in_words(entry.remedy)}
+            for entry in doubts
+        ],
+        "notes": [paths.in_words(entry.message) for entry in notes],
         "losses": [f"{format_count(lost)} {kind.replace('_', ' ')}" for kind, lost in report.losses.items() if lost],
-        "inferred": [f"{item.name} as {item.role} ({item.file}:{item.line})" for item in report.inferred],
+        "inferred": [f"{item.name} as {item.role} ({paths.shown(item.file)}:{item.line})" for item in report.inferred],
     }
+
+
+def _warning(entry: ReportWarning, paths: Paths) -> Payload:
+    return {"code": entry.code, "message": paths.in_words(entry.message), "remedy": paths.in_words(entry.remedy)}
