@@ -154,14 +154,14 @@ function textOf(boxes: Boxes, box: number): string {
 }
 
 function isTop(boxes: Boxes, box: number): boolean {
-  return box >= 0 && boxes.parent[box] === -1 && (boxes.to[box] ?? 0) - (boxes.from[box] ?? 0) > 0.999;
+  return box >= 0 && boxes.parent[box] === -1 && (boxes.to[box] ?? 0) - (boxes.from[box] ?? 0) > 0.999 * boxes.scale;
 }
 
 /** What there is room for: the box that is zoomed in on, what is above it, and what is below. */
 function visible(boxes: Boxes, zoomed: number, hidden: Set<number> | undefined): Drawn[] {
   const left = zoomed >= 0 ? (boxes.from[zoomed] ?? 0) : 0;
-  const right = zoomed >= 0 ? (boxes.to[zoomed] ?? 1) : 1;
-  const span = Math.max(right - left, 1e-9);
+  const right = zoomed >= 0 ? (boxes.to[zoomed] ?? 1) : boxes.scale;
+  const span = Math.max(right - left, 1);
   const above = new Set<number>();
   for (let box = zoomed >= 0 ? (boxes.parent[zoomed] ?? -1) : -1; box >= 0; box = boxes.parent[box] ?? -1) {
     above.add(box);
@@ -174,7 +174,7 @@ function visible(boxes: Boxes, zoomed: number, hidden: Set<number> | undefined):
       return;
     }
     const to = boxes.to[box] ?? from;
-    const inside = from >= left - 1e-6 && to <= right + 1e-6 && (boxes.depth[box] ?? 0) >= level;
+    const inside = from >= left && to <= right && (boxes.depth[box] ?? 0) >= level;
     const width = (to - from) / span;
     if (inside && width >= NARROWEST && !hidden?.has(box)) {
       drawn.push({ box, left: (from - left) / span, width, above: false });

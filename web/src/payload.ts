@@ -54,8 +54,10 @@ export interface Course {
   moments: string[];
 }
 
-/** Boxes in columns: `name`, `tint` and `text` are numbers into `names`, `tints` and `pieces`, `parent` is -1 for an outermost box. */
+/** Boxes in columns: `name`, `tint` and `text` are numbers into `names`, `tints` and `pieces`, `parent` is -1 for an outermost
+ * box; `from` and `to` are whole numbers up to `scale`. */
 export interface Boxes {
+  scale: number;
   names: string[];
   pieces: string[];
   tints: Tint[];

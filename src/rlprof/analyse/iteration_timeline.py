@@ -13,7 +13,7 @@ from rlprof.analyse.throughput import iterating_process
 from rlprof.model.recording import EventTable, Process, Recording, SlowIteration
 
 #: Of all timelines together. Where an iteration has more, its longest spans are shown.
-MOST_SPANS: Final = 12_000
+MOST_SPANS: Final = 8_000
 #: Even where slower iterations could fill the room alone.
 FEWEST_SPANS: Final = 600
 

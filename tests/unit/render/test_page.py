@@ -188,7 +188,12 @@ def test_a_program_that_ran_nowhere_in_particular_has_whole_paths(
 def test_no_text_of_the_page_holds_the_folder_in_which_the_program_ran() -> None:
     report, figures = full_report("/home/ann/secret/train.py")
     (first, *others) = report.findings
-    told = dataclasses.replace(first, cure="change /home/ann/secret/train.py:2", title="in /home/ann/secret/train.py")
+    told = dataclasses.replace(
+        first,
+        cure="change /home/ann/secret/train.py:2",
+        title="in /home/ann/secret/train.py",
+        evidence={"file": "/home/ann/secret/train.py", "lines": [{"file": "/home/ann/secret/train.py", "line": 3}]},
+    )
     report = dataclasses.replace(
         report,
         recording="/home/ann/secret/run.rlprof",

@@ -17,8 +17,8 @@ from rlprof.render.page.tints import tint
 
 Payload = dict[str, Any]
 Pieces = tuple[str, ...]  # of a text, to be joined by commas
-#: So that the shortest span of a long iteration still has a width once it is zoomed in on.
-PLACES: Final = 7
+#: Places are whole numbers up to this one: shorter to write, and fine enough to zoom in on the shortest span.
+SCALE: Final = 1_000_000
 
 
 @dataclass
@@ -38,13 +38,14 @@ class _Boxes:
         start, end = place
         above = -1 if parent is None else parent
         said = [self.pieces.setdefault(clean_text(piece), len(self.pieces)) for piece in text]
-        places = round(start, PLACES), round(max(end, start), PLACES)
+        places = round(start * SCALE), round(max(end, start) * SCALE)
         self.rows.append((number, colour, above, depth, *places, said))
 
     def payload(self) -> Payload:
         columns = ("name", "tint", "parent", "depth", "from", "to", "text")
         by_column = zip(*self.rows, strict=True) if self.rows else ((),) * len(columns)
         return {
+            "scale": SCALE,
             "names": list(self.names),
             "pieces": list(self.pieces),
             "tints": [tint(part) for part in self.tints],

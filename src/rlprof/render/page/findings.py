@@ -26,7 +26,7 @@ def findings(found: tuple[Finding, ...], excerpts: Excerpts, paths: Paths) -> li
             "cure": paths.in_words(finding.cure),
             "learning": "changed by the cure" if finding.changes_learning else "not changed by the cure",
             "verify": finding.verify,
-            "evidence": evidence(finding.evidence),
+            "evidence": [_named(table, paths) for table in evidence(finding.evidence)],
         }
         for finding in found
     ]
@@ -38,6 +38,10 @@ def _place(place: Place, excerpts: Excerpts, paths: Paths) -> Payload:
         "function": place.function,
         "excerpt": excerpts.number(place.file, place.line),
     }
+
+
+def _named(table: Payload, paths: Paths) -> Payload:
+    return {**table, "rows": [[paths.in_words(cell) for cell in row] for row in table["rows"]]}
 
 
 def evidence(values: Mapping[str, Any], title: str = "") -> list[Payload]:
