@@ -171,6 +171,12 @@ export interface Windows {
   operators: { phase: string; tint: Tint; calls: string; time: string; percent: string; head: string[]; rows: string[][] }[];
 }
 
+export interface Device {
+  busy: number;
+  said: string;
+  tables: EvidenceTable[];
+}
+
 export interface Rollout {
   title: string;
   rows: { name: string; depth: number; time: string; percent: string; share: number }[];
@@ -214,7 +220,7 @@ export interface Report {
   vectorEnvs: VectorEnv[];
   memory: Memory | null;
   windows: Windows | null;
-  device: EvidenceTable[];
+  device: Device | null;
   whatif: WhatIf[];
   iterations: SlowIteration[];
   trust: { warnings: Warning[]; notes: string[]; losses: string[]; inferred: string[] };

@@ -1,15 +1,16 @@
 // The report from top to bottom: what to do first, then where the time went, then everything that shows why.
 import { CodeSection } from "./code";
 import { CourseSection } from "./course";
+import { DeviceSection } from "./device";
 import { FindingsSection } from "./findings";
 import { IterationsSection } from "./iterations";
 import { LanesSection } from "./lanes";
 import { LedgerSection } from "./ledger";
 import { MemorySection } from "./memory";
 import { OperationsSection } from "./operations";
-import { Prose, Section, Table, Warnings } from "./parts";
+import { Prose, Section, Warnings } from "./parts";
+import type { Head, Report } from "./payload";
 import { RolloutsSection } from "./rollouts";
-import type { EvidenceTable, Head, Report } from "./payload";
 import { Shell } from "./shell";
 import { TreeSection } from "./tree";
 import { WhatIfSection } from "./whatif";
@@ -31,7 +32,7 @@ export function ReportPage({ report }: { report: Report }) {
     report.lanes && { id: "lanes", title: "Processes", drawn: <LanesSection report={report} lanes={report.lanes} /> },
     report.memory && { id: "memory", title: "Memory", drawn: <MemorySection memory={report.memory} /> },
     report.windows && { id: "windows", title: "Windows", drawn: <WindowsSection windows={report.windows} /> },
-    report.device.length > 0 && { id: "device", title: "Device", drawn: <DeviceSection tables={report.device} /> },
+    report.device && { id: "device", title: "Device", drawn: <DeviceSection device={report.device} /> },
     report.whatif.length > 0 && { id: "whatif", title: "What if", drawn: <WhatIfSection rows={report.whatif} /> },
     report.iterations.length > 0 && {
       id: "iterations",
@@ -85,16 +86,6 @@ function RunHead({ head }: { head: Head }) {
         ))}
       </dl>
     </>
-  );
-}
-
-function DeviceSection({ tables }: { tables: EvidenceTable[] }) {
-  return (
-    <Section id="device" title="Device" note="From the device's own trace; shares are of the time it spans.">
-      {tables.map((table) => (
-        <Table caption={table.title || "Device"} head={table.head} rows={table.rows} quiet={!table.title} />
-      ))}
-    </Section>
   );
 }
 

@@ -15,7 +15,7 @@ from rlprof.model.units import (
     format_rate,
     three_digits,
 )
-from rlprof.render.overview import share, treated
+from rlprof.render.overview import share, treated, when
 from rlprof.render.page.paths import Paths
 from rlprof.render.page.tints import stacking, tint
 
@@ -27,7 +27,7 @@ def head(report: Report, paths: Paths) -> Payload:
     run = report.run
     ending = run.status if run.exit_code in (None, 0) else f"{run.status}, exit code {run.exit_code}"
     facts = (
-        run.started[:16].replace("T", " ") + (" UTC" if run.started.endswith("+00:00") else ""),
+        when(run),
         run.host,
         f"Python {run.python}" if run.python else None,
         f"torch {run.torch}" if run.torch else None,
@@ -70,6 +70,8 @@ def _figures(report: Report) -> Iterator[Payload]:
         slope = report.memory.rss_slope_mb_per_min
         beside = f"{'+' if slope >= 0 else '-'}{format_megabytes(abs(slope))}/min" if slope is not None else ""
         yield _figure("memory, peak", format_megabytes(report.memory.rss_peak_mb), beside)
+    if ledger.overhead_seconds <= 0 and ledger.overhead_error_seconds <= 0:
+        return  # imported: rlprof took no part in it
     error = format_duration(ledger.overhead_error_seconds)
     cost = format_percent(share(ledger.overhead_seconds, ledger.wall_seconds))
     yield _figure("rlprof's own cost", cost, f"{format_duration(ledger.overhead_seconds)} ± {error}")

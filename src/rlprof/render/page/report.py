@@ -6,7 +6,7 @@ from typing import Any
 
 from rlprof.analyse.page import PageFigures
 from rlprof.model.report import Report
-from rlprof.render.page import boxes, code, findings, over_time, overview, rollouts, tables, windows
+from rlprof.render.page import boxes, code, device, findings, over_time, overview, rollouts, tables, windows
 from rlprof.render.page.excerpts import Excerpts
 from rlprof.render.page.paths import Paths
 
@@ -31,7 +31,7 @@ def report_payload(report: Report, figures: PageFigures) -> dict[str, Any]:
         "vectorEnvs": over_time.vector_envs(report),
         "memory": over_time.memory(figures.memory, report),
         "windows": windows.windows(report),
-        "device": findings.evidence(report.device) if report.device is not None else [],
+        "device": device.device(report.device),
         "whatif": tables.whatif(report),
         "iterations": boxes.iterations(figures.iterations, report),
         "trust": overview.trust(report, paths),
