@@ -2,14 +2,13 @@
 
 python scripts/demo_reports.py [NAME ...]        (needs the demos extra; takes a few minutes)
 
-They are made in this repository, so that what a page names lies below it: a page with a path of this machine in it is
-refused.
+Recordings are made in demo-report/; one that is there already is drawn again and not run again. Everything lies below
+this repository, so that no page names a path of this machine: one that does is refused.
 """
 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,27 +31,29 @@ COMMANDS = {
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(COMMANDS)
     PAGES.mkdir(parents=True, exist_ok=True)
     (ROOT / MADE).mkdir(exist_ok=True)
-    for name in names:
-        made = ROOT / MADE / name
-        for left in (ROOT / MADE).glob(f"{name}.torch-*"):
-            left.unlink()
-        words = ["demo", name, "--out", f"{MADE}/{name}", "--overwrite", *COMMANDS[name]]
-        subprocess.run([sys.executable, "-m", "rlprof", *words], cwd=ROOT, check=True)
-        page = made.with_suffix(".html")
-        check(page.read_text(encoding="utf-8"), name)
-        shutil.copyfile(page, PAGES / page.name)
-        print(f"{PAGES / page.name}: {page.stat().st_size:,} bytes")
+    for name in sys.argv[1:] or COMMANDS:
+        recording = f"{MADE}/{name}.rlprof"
+        if not (ROOT / recording).exists():
+            run("demo", name, "--no-html", "--out", recording, *COMMANDS[name])
+        page = PAGES / f"{name}.html"
+        run("report", recording, "--html", str(page))
+        check(page)
+        print(f"{page.relative_to(ROOT)}: {page.stat().st_size:,} bytes")
 
 
-def check(page: str, name: str) -> None:
+def run(*words: str) -> None:
+    subprocess.run([sys.executable, "-m", "rlprof", *words], cwd=ROOT, check=True)
+
+
+def check(page: Path) -> None:
     """Small, and nothing in it that is about this machine alone."""
-    folders = {str(ROOT), str(Path.home()), sys.prefix}
-    found = [folder for folder in folders if len(folder) > 1 and re.search(re.escape(folder) + r"[\\/]", page)]
-    if found or len(page) > LARGEST_BYTES:
-        raise SystemExit(f"{name}: {len(page):,} characters, with paths below {', '.join(found) or 'nothing'}")
+    text = page.read_text(encoding="utf-8")
+    folders = (str(ROOT), str(Path.home()), sys.prefix)
+    found = [folder for folder in folders if len(folder) > 1 and re.search(re.escape(folder) + r"[\\/]", text)]
+    if found or len(text) > LARGEST_BYTES:
+        raise SystemExit(f"{page}: {len(text):,} characters, with paths below {', '.join(found) or 'nothing'}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ def device(found: Mapping[str, Any] | None) -> Payload | None:
         return None
     tables = (
         ("What it did", ["", "count", "time", "each", "size"], _work(found)),
-        ("Who waited for it, on the host", ["call", "count", "time"], _calls(found)),
+        ("On the host: waits for it, and launches", ["call", "count", "time"], _calls(found)),
         ("Kernels with the most time", ["kernel", "count", "time"], _kernels(found)),
         ("Each device by itself", ["device", "busy", "idle", "its span"], _devices(found)),
     )
