@@ -23,6 +23,7 @@ from rlprof.model.report import (
     TreatmentEntry,
     Window,
 )
+from rlprof.recording.importers.device import device_summary
 from rlprof.render.page import document, report_payload
 from support.examples import busy_recording, ppo_recording
 from support.vector_envs import vector_recording
@@ -45,17 +46,22 @@ def a_finding(file: str, line: int = 2) -> Finding:
     )
 
 
-#: As `rlprof import` finds it in a trace.
-A_DEVICE = {
-    "span_seconds": 2.0,
-    "busy_seconds": 0.5,
-    "busy_share": 0.25,
-    "idle_share": 0.75,
-    "kernels": {"count": 10, "seconds": 0.4, "mean_seconds": 0.04},
-    "top_kernels": [{"name": "gemm", "count": 10, "seconds": 0.4}],
-    "memcpy": {"HtoD": {"count": 2, "seconds": 0.1, "bytes": 4096}},
-    "syncs": {"cudaStreamSynchronize": {"count": 3, "seconds": 0.2}},
-}
+def a_device() -> Mapping[str, Any]:
+    """As `rlprof import` finds it in a trace of two devices."""
+    events: tuple[tuple[Mapping[str, Any], int, int], ...] = (
+        ({"cat": "kernel", "name": "gemm", "pid": 0}, 0, 400_000_000),
+        ({"cat": "kernel", "name": "relu", "pid": 1}, 500_000_000, 100_000_000),
+        ({"cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "args": {"bytes": 4096}}, 900_000_000, 1_000_000),
+        ({"cat": "cuda_runtime", "name": "cudaStreamSynchronize"}, 0, 200_000_000),
+        ({"cat": "cuda_runtime", "name": "cudaLaunchKernel"}, 0, 1_000_000),
+    )
+    found = device_summary(events, 2_000_000_000)
+    assert found is not None
+    return found
+
+
+#: Keys of a device's figures that are ours; others are names out of the trace.
+DEVICE_WORDS = {"count", "seconds", "bytes", "name", "mean_seconds", *a_device(), *a_device()["devices"]["0"]}
 
 
 def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]:
@@ -73,7 +79,7 @@ def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]
                 PhaseOperators("learn.loss", 30, 0.4, 0.8, 0.1, (Operator("aten::addmm", 20, 0.4, 0.3, 0.1),), 0.1),
                 PhaseOperators("other", 5, 0.1, 0.2, 0.0, (Operator("aten::index", 5, 0.1, 0.1, 0.0),), 0.0),
             ),
-            device=A_DEVICE,
+            device=a_device(),
             findings=(
                 a_finding(source),
                 dataclasses.replace(a_finding(source), severity="info", changes_learning=True),
@@ -120,7 +126,8 @@ def with_every_text(value: Any, change: Callable[[str], str], name: str = "") ->
 
 def _changed(key: Any, change: Callable[[str], str], name: str) -> Any:
     # Keys stay apart from each other, as they were.
-    return f"{change(key)} {key}" if isinstance(key, str) and name != "shares" else key
+    ours = name == "shares" or (name == "device" and key in DEVICE_WORDS)
+    return f"{change(key)} {key}" if isinstance(key, str) and not ours else key
 
 
 def write_page(folder: Path, text: str, name: str = "page.html") -> str:

@@ -12,7 +12,7 @@ function stateClass(state: string): string {
 
 export function LanesSection({ report, lanes }: { report: Report; lanes: Lanes }) {
   return (
-    <Section id="lanes" title="Processes" note="A worker outside of its spans waits for the next command: it is idle.">
+    <Section id="lanes" title="Processes" note={lanes.states.includes("idle") ? "A worker outside of its spans waits for the next command: it is idle." : ""}>
       <ul class="legend">
         {lanes.states.map((state) => (
           <li>
