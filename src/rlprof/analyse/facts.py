@@ -29,6 +29,7 @@ def run_entry(recording: Recording, wall_seconds: float, processes: tuple[Proces
         gpu=_text(facts, "gpu"),
         processes=processes,
         treatments=treatments_of(recording),
+        directory=_text(facts, "directory"),
     )
 
 

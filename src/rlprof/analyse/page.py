@@ -29,7 +29,6 @@ class PageFigures:
     iterations: tuple[IterationTimeline, ...]
     rollouts: tuple[RolloutTree, ...] = ()
     speeds: tuple[PhaseSpeed, ...] = ()
-    directory: str | None = None  # in which the program ran
 
 
 def page_figures(recording: Recording, report: Report) -> PageFigures:
@@ -39,7 +38,6 @@ def page_figures(recording: Recording, report: Report) -> PageFigures:
     while its parent is looked at. Everything else is without the windows, as the report is.
     """
     apart = outside_windows(recording)
-    directory = recording.main.facts.get("directory")
     return PageFigures(
         course=phase_course_of(apart, course_of(apart)),
         trees=call_trees(apart),
@@ -48,5 +46,4 @@ def page_figures(recording: Recording, report: Report) -> PageFigures:
         iterations=slow_timelines(apart),
         rollouts=tuple(tree for tree in mean_rollouts(phase_totals(report, recording)) if len(tree.parts) > 1),
         speeds=tuple(speeds_of(recording, report)),
-        directory=directory if isinstance(directory, str) else None,
     )

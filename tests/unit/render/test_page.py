@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from rlprof.model.report import Inferred
+from rlprof.render.markdown import render_markdown
+from rlprof.render.notebook import render_notebook
 from rlprof.render.page.axis import ticks, time_ticks
 from rlprof.render.page.document import asset, document, embedded
 from rlprof.render.page.excerpts import Excerpts
-from rlprof.render.page.paths import Paths
 from rlprof.render.page.report import report_payload
 from rlprof.render.page.tints import ORDER, hue, stacking, tint
+from rlprof.render.paths import Paths
 from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.pages import full_report, page_of
 from support.vector_envs import vector_recording
@@ -201,7 +203,11 @@ def test_no_text_of_the_page_holds_the_folder_in_which_the_program_ran() -> None
         inferred=(Inferred("train:Arm", "/home/ann/secret/train.py", 3, "env"),),
     )
     assert "/home/ann/secret" in page_of(report, figures)
-    assert "/home/ann/secret" not in page_of(report, dataclasses.replace(figures, directory="/home/ann/secret"))
+    ran = dataclasses.replace(report.run, directory="/home/ann/secret")
+    there = dataclasses.replace(report, run=ran)
+    assert "/home/ann/secret" not in page_of(there, figures)
+    assert "/home/ann/secret" not in render_markdown(there)
+    assert "/home/ann/secret" not in render_notebook(there)
 
 
 def test_windows_operators_rollouts_and_expected_speeds_are_on_the_page() -> None:

@@ -9,8 +9,8 @@ from rlprof.model.units import format_count, format_duration, format_percent
 from rlprof.render.code_lines import called, few, margin, name_of, rest_of, samples_text, short_place, unseen
 from rlprof.render.overview import share
 from rlprof.render.page.excerpts import Excerpts
-from rlprof.render.page.paths import Paths
 from rlprof.render.page.tints import tint
+from rlprof.render.paths import Paths
 
 Payload = dict[str, Any]
 MOST_LINES: Final = 20

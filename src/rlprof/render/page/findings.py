@@ -8,7 +8,7 @@ from typing import Any
 from rlprof.model.report import Finding, Place
 from rlprof.model.units import format_ratio
 from rlprof.render.page.excerpts import Excerpts
-from rlprof.render.page.paths import Paths
+from rlprof.render.paths import Paths
 from rlprof.render.why import is_nested, shown, words_of
 
 Payload = dict[str, Any]

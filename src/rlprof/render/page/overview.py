@@ -16,8 +16,8 @@ from rlprof.model.units import (
     three_digits,
 )
 from rlprof.render.overview import share, treated, when
-from rlprof.render.page.paths import Paths
 from rlprof.render.page.tints import stacking, tint
+from rlprof.render.paths import Paths
 
 Payload = dict[str, Any]
 

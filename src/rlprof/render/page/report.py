@@ -8,13 +8,13 @@ from rlprof.analyse.page import PageFigures
 from rlprof.model.report import Report
 from rlprof.render.page import boxes, code, device, findings, over_time, overview, rollouts, tables, windows
 from rlprof.render.page.excerpts import Excerpts
-from rlprof.render.page.paths import Paths
+from rlprof.render.paths import Paths
 
 
 def report_payload(report: Report, figures: PageFigures) -> dict[str, Any]:
     """Everything, in the order in which it is read."""
     excerpts = Excerpts(report.run.started)
-    paths = Paths(figures.directory)
+    paths = Paths(report.run.directory)
     return {
         "kind": "report",
         "head": overview.head(report, paths),

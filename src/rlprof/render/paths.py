@@ -1,4 +1,4 @@
-"""Files as a page names them. It is sent to people to whom the folders of this machine say nothing."""
+"""Files as people know them who are sent a report: the folders of this machine say nothing to them."""
 
 from __future__ import annotations
 
