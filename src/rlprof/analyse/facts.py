@@ -51,9 +51,3 @@ def _text(facts: Mapping[str, Any], name: str) -> str | None:
 def _whole(facts: Mapping[str, Any], name: str) -> int | None:
     value = facts.get(name)
     return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def device_of(recording: Recording) -> Mapping[str, Any] | None:
-    """What a trace said about the device; None where no trace was taken."""
-    found = recording.main.facts.get("device")
-    return found if isinstance(found, dict) else None
