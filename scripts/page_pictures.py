@@ -3,7 +3,7 @@
 PYTHONPATH=tests python scripts/page_pictures.py report RECORDING      one with worker processes
 PYTHONPATH=tests python scripts/page_pictures.py windows RECORDING     one of rlprof run --torch-trace
 PYTHONPATH=tests python scripts/page_pictures.py device RECORDING      one that was imported, with a device
-PYTHONPATH=tests python scripts/page_pictures.py viewers RECORDING     speedscope and Perfetto, with what rlprof exports
+PYTHONPATH=tests python scripts/page_pictures.py viewers RECORDING     speedscope, Perfetto, TensorBoard
 
 It needs the dev extra, chromium, and the libraries of web/.
 """
@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,7 @@ def main() -> None:
         if what == "viewers":
             take_speedscope(browser, recording, Path(scratch))
             take_perfetto(browser, recording, Path(scratch))
+            take_tensorboard(browser, recording, Path(scratch))
         else:
             take_page(browser, recording, Path(scratch), what)
 
@@ -102,6 +105,28 @@ def take_perfetto(browser: Any, recording: Path, scratch: Path) -> None:
         page.wait_for_timeout(1500)
         page.screenshot(path=IMAGES / "perfetto.png")
         shrink("perfetto")
+
+
+def take_tensorboard(browser: Any, recording: Path, scratch: Path) -> None:
+    rlprof("export", str(recording), "--to", "tensorboard", "--out", str(scratch / "board"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ["--logdir", str(scratch / "board"), "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen([sys.executable, "-m", "tensorboard.main", *words], stderr=subprocess.DEVNULL) as server:
+        try:
+            page = browser.new_page(viewport={"width": 1250, "height": 700})
+            for _ in range(60):
+                with contextlib.suppress(Exception):  # it is not up yet
+                    page.goto(f"http://127.0.0.1:{port}/?darkMode=false#timeseries")
+                    break
+                time.sleep(1)
+            page.wait_for_timeout(6000)
+            page.get_by_role("button", name="Settings", exact=False).last.click()
+            page.wait_for_timeout(2000)
+            page.screenshot(path=IMAGES / "tensorboard.png")
+            shrink("tensorboard")
+        finally:
+            server.terminate()
 
 
 class _Silent(http.server.SimpleHTTPRequestHandler):
