@@ -101,7 +101,9 @@ function OneVectorEnv({ env }: { env: VectorEnv }) {
             {env.parts.map((part, index) => (
               <li>
                 <span class={`swatch step-part p${index}`} aria-hidden="true" />
-                {part.name} <strong>{part.time}</strong> ({part.percent}) <span class="beside">{part.note}</span>
+                <span>
+                  {part.name} <strong>{part.time}</strong> ({part.percent}) <span class="beside">{part.note}</span>
+                </span>
               </li>
             ))}
           </ul>
