@@ -20,7 +20,7 @@ LARGEST_BYTES = 1_000_000
 
 COMMANDS = {
     "petri": ["--batches", "10"],
-    "snake": ["--episodes", "300"],
+    "snake": ["--episodes", "300", "--log-file", f"{MADE}/snake.log"],
     "cyber": ["--envs", "8", "--backend", "subproc", "--episodes", "160"],
     "robots": ["--timesteps", "1024", "--charts", f"{MADE}/robots.png", "--json", f"{MADE}/robots.json"],
     "teacher": [
