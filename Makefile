@@ -10,7 +10,7 @@ BIN := .venv/bin
 INSTALLED_FROM := pyproject.toml setup.py constraints.txt scripts/setup.sh src/rlprof/_core.pyx $(wildcard src/rlprof/core/*.pxi)
 DEMO := demo-report
 DEMO_BATCHES := 5
-LINTED := src tests examples benchmarks setup.py
+LINTED := src tests examples benchmarks scripts setup.py
 
 .PHONY: help demo test lint pytest slow bench wheel page clean
 

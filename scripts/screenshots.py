@@ -5,6 +5,7 @@ PYTHONPATH=tests python scripts/screenshots.py        (needs the dev and example
 
 from __future__ import annotations
 
+import io
 import re
 import tempfile
 import time
@@ -47,7 +48,7 @@ def shows(screen: Screen) -> bool:
 
 def picture(screen: Screen) -> str:
     """The screen as it is, colours and all."""
-    console = Console(record=True, width=COLUMNS, file=open("/dev/null", "w"), force_terminal=True)
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     for row in range(ROWS):
         line = Text()
         for column in range(COLUMNS):

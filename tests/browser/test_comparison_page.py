@@ -50,7 +50,10 @@ def a_comparison() -> Comparison:
         more_pairs_needed=0,
         margin=0.03,
         outliers=(),
-        environment_differences=(Difference("python", "3.11", "3.12", False),),
+        environment_differences=(
+            Difference("python", "3.11", "3.12", False),
+            Difference("arguments", "/home/ann/.venv/bin/python3 train.py", "/opt/python3 train.py --turbo", False),
+        ),
         forced=False,
         stopped_early=False,
         left_out=(),
@@ -69,7 +72,9 @@ def test_the_verdict_the_phases_and_the_operations_are_shown(visit: Callable[...
     assert page.locator("#operations tbody th").all_inner_texts() == ["update / loss", "rollout / step"]
     page.get_by_label("Filter").fill("faster")
     assert page.locator("#operations tbody th").all_inner_texts() == ["rollout / step"]
-    assert "python: 3.11 with A, 3.12 with B" in page.locator("#conditions").inner_text()
+    conditions = page.locator("#conditions").inner_text()
+    assert "python: 3.11 with A, 3.12 with B" in conditions
+    assert "arguments: python3 train.py with A, python3 train.py --turbo with B" in conditions
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1600])

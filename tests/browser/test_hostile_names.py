@@ -63,7 +63,7 @@ def attack_every_text(visit: Callable[..., Any], tmp_path: Path, attack: str) ->
     page = visit(write_page(tmp_path, page_of(*with_every_text((report, figures), lambda _: attack)))).page
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     nothing_happened(page)
-    assert page.locator("main section").count() == 11
+    assert page.locator("main section").count() == 14
     page.locator("#tree .box").nth(2).click()
     page.locator("#tree .box").first.hover()
     page.locator("table.operations button").first.click()

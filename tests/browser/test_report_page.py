@@ -16,11 +16,14 @@ SECTIONS = {
     "findings": "Findings",
     "ledger": "Where the time went",
     "course": "Over time",
+    "rollouts": "Rollouts",
     "tree": "Call tree",
     "operations": "Operations",
     "code": "Functions and lines",
     "lanes": "Processes",
     "memory": "Memory",
+    "windows": "Windows",
+    "device": "Device",
     "whatif": "What if",
     "iterations": "Slowest iterations",
     "trust": "What to doubt",
@@ -185,6 +188,22 @@ def test_a_slow_iteration_is_shown_in_time_when_it_is_chosen(visit: Callable[...
     section.get_by_role("button", name="38").click()
     tree = section.get_by_role("tree", name="Iteration 38 in time")
     assert "1.90 s" in tree.get_by_role("treeitem", name="env_step,").get_attribute("aria-label")
+
+
+def test_what_other_profilers_saw_what_is_expected_and_what_was_changed_are_told(
+    visit: Callable[..., Any], address: str
+) -> None:
+    page = visit(address).page
+    assert "torch threads 1 (this is not the bare program)" in page.locator("header .treated").inner_text()
+    windows = page.locator("#windows")
+    assert "run.torch-0.json.gz" in windows.inner_text()
+    assert windows.get_by_role("rowheader", name="aten::addmm").is_visible()
+    windows.locator("summary").last.click()
+    assert windows.get_by_role("rowheader", name="aten::index").is_visible()
+    assert "SLOW: 33.3% of the least" in page.locator("#rollouts").inner_text()
+    device = page.locator("#device")
+    assert "busy 501 ms (55.6%), idle 400 ms (44.4%) of 901 ms" in device.inner_text()
+    assert device.get_by_role("rowheader", name="cudaStreamSynchronize").is_visible()
 
 
 def test_light_and_dark_follow_the_system_and_the_choice(visit: Callable[..., Any], address: str) -> None:

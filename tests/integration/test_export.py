@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from clients.trace_processor import TraceProcessor
 from rlprof.analyse.timeline import Nested, _nest
+from rlprof.render.chrome_trace import chrome_trace
 from support.programs import Json, run_recorded, write_program
+from support.recordings import a_recording, span
 
 HOSTILE = '</script><script>alert(1)</script>\x1b[31m"\\ \ud800 =cmd()'
 
@@ -38,6 +40,7 @@ PROGRAM = f"""
                     with profile("env.step", phase="env.step"):
                         sum(range(40_000))
                     count("env_steps", 4)
+                count("episode_return", 7.0)
             with profile({HOSTILE!r}, phase="learn.loss"):
                 time.sleep(0.1 if turn == 5 else 0.02)
         child.join()
@@ -78,8 +81,21 @@ def test_perfetto_opens_the_trace_without_a_complaint(recording: Path, tmp_path:
         assert any(process == "fork" for process, _ in counts)
         wrong = viewer.sql("select count(*) n from slice where dur < 0")
         assert wrong == [{"n": 0}]
-        counters = viewer.sql("select distinct name from counter_track")
-        assert any(row["name"].startswith("env_steps/s") for row in counters)
+        counters = {row["name"] for row in viewer.sql("select distinct name from counter_track")}
+        assert {"env_steps/s value", "episode_return, mean value"} <= counters
+        means = viewer.sql(
+            "select min(value) low, max(value) high from counter join counter_track on counter.track_id ="
+            " counter_track.id where name = 'episode_return, mean value'"
+        )
+        assert means == [{"low": 7.0, "high": 7.0}]
+
+
+def test_a_rate_ends_where_its_counter_stops_growing() -> None:
+    builder = a_recording(seconds=10.0).spans(span("env.step", self_seconds=5.0))
+    builder.counter_slices("env_steps", [(0.0, 1.0, 100), (1.0, 2.0, 50), (6.0, 7.0, 10)])
+    events = json.loads("".join(chrome_trace(builder.build())))["traceEvents"]
+    rates = [(event["ts"] / 1e6, event["args"]["value"]) for event in events if event["name"] == "env_steps/s"]
+    assert rates == [(0.0, 100.0), (1.0, 50.0), (2.0, 0.0), (6.0, 10.0), (7.0, 0.0)]
 
 
 def test_processes_of_a_trace_are_on_one_clock(recording: Path) -> None:
@@ -163,10 +179,10 @@ def test_what_cannot_be_written_is_said_in_one_line(recording: Path, tmp_path: P
 def test_spans_on_a_time_line_end_before_those_around_them(drawn: list[tuple[int, int]]) -> None:
     spans = sorted((Nested(0, start, length) for start, length in drawn), key=lambda s: (s.start_ns, -s.duration_ns))
     open_until: list[int] = []
-    for span in _nest(spans):
-        while open_until and open_until[-1] <= span.start_ns:
+    for one in _nest(spans):
+        while open_until and open_until[-1] <= one.start_ns:
             open_until.pop()
-        end = span.start_ns + span.duration_ns
-        assert span.duration_ns >= 0
+        end = one.start_ns + one.duration_ns
+        assert one.duration_ns >= 0
         assert not open_until or end <= open_until[-1]
         open_until.append(end)

@@ -63,7 +63,7 @@ def test_wandb_gets_a_run_of_its_own(tmp_path: Path) -> None:
     assert steps == sorted(steps)
     assert steps[-1] == done.report()["throughput"]["env_steps"]
     assert all(row[SPEED] >= 0 for row in rows)
-    assert 0.3 < sum(row["rlprof/share/env.step"] for row in rows) / len(rows) < 0.9
+    assert 0.3 < sum(row.get("rlprof/share/env.step", 0.0) for row in rows) / len(rows) < 0.9
     assert [line for line in done.own_lines if "logging to wandb" in line]
 
 

@@ -8,8 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from rlprof.advise.report import complete_report
+from rlprof.analyse.expectations import PhaseSpeed
 from rlprof.analyse.page import PageFigures, page_figures
-from rlprof.model.report import Finding, Gain, Place, Regime, Report
+from rlprof.analyse.rollouts import RolloutPart, RolloutTree
+from rlprof.model.expectations import Expectation
+from rlprof.model.report import (
+    Finding,
+    Gain,
+    Operator,
+    PhaseOperators,
+    Place,
+    Regime,
+    Report,
+    TreatmentEntry,
+    Window,
+)
+from rlprof.recording.importers.device import device_summary
 from rlprof.render.page import document, report_payload
 from support.examples import busy_recording, ppo_recording
 from support.vector_envs import vector_recording
@@ -32,15 +46,40 @@ def a_finding(file: str, line: int = 2) -> Finding:
     )
 
 
+def a_device() -> Mapping[str, Any]:
+    """As `rlprof import` finds it in a trace of two devices."""
+    events: tuple[tuple[Mapping[str, Any], int, int], ...] = (
+        ({"cat": "kernel", "name": "gemm", "pid": 0}, 0, 400_000_000),
+        ({"cat": "kernel", "name": "relu", "pid": 1}, 500_000_000, 100_000_000),
+        ({"cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "args": {"bytes": 4096}}, 900_000_000, 1_000_000),
+        ({"cat": "cuda_runtime", "name": "cudaStreamSynchronize"}, 0, 200_000_000),
+        ({"cat": "cuda_runtime", "name": "cudaLaunchKernel"}, 0, 1_000_000),
+    )
+    found = device_summary(events, 2_000_000_000)
+    assert found is not None
+    return found
+
+
+#: Keys of a device's figures that are ours; others are names out of the trace.
+DEVICE_WORDS = {"count", "seconds", "bytes", "name", "mean_seconds", *a_device(), *a_device()["devices"]["0"]}
+
+
 def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]:
-    """Findings, regimes, workers, several processes, slow iterations: no section is left out."""
+    """Findings, regimes, workers, windows, a device, slow iterations: no section is left out."""
     recording = ppo_recording()
     busy = busy_recording()
-    report, figures = complete_report(recording), page_figures(recording)
-    others = page_figures(busy)
+    report, figures = complete_report(recording), page_figures(recording, complete_report(recording))
+    others = page_figures(busy, complete_report(busy))
     return (
         dataclasses.replace(
             report,
+            run=dataclasses.replace(report.run, treatments=(TreatmentEntry("torch threads 1", True, None),)),
+            windows=(Window("torch.profiler", 3, 1, 4.5, ("run.torch-0.json.gz",), True),),
+            operators=(
+                PhaseOperators("learn.loss", 30, 0.4, 0.8, 0.1, (Operator("aten::addmm", 20, 0.4, 0.3, 0.1),), 0.1),
+                PhaseOperators("other", 5, 0.1, 0.2, 0.0, (Operator("aten::index", 5, 0.1, 0.1, 0.0),), 0.0),
+            ),
+            device=a_device(),
             findings=(
                 a_finding(source),
                 dataclasses.replace(a_finding(source), severity="info", changes_learning=True),
@@ -54,7 +93,15 @@ def full_report(source: str = "/nowhere/train.py") -> tuple[Report, PageFigures]
             warnings=complete_report(busy).warnings,
         ),
         dataclasses.replace(
-            figures, lanes=others.lanes, memory=others.memory, trees=(*figures.trees, *others.trees[1:])
+            figures,
+            lanes=others.lanes,
+            memory=others.memory,
+            trees=(*figures.trees, *others.trees[1:]),
+            rollouts=(RolloutTree("supervised", 1, 10, 0.186, (RolloutPart("teacher", 0, 0.1, 0.54),), 2147.0),),
+            speeds=(
+                PhaseSpeed("supervised", "cpu", 500.0, Expectation("cpu", "supervised", 1500, 2500, "", "a run"), True),
+                PhaseSpeed("", "cpu", 2147.0, Expectation("cpu", "", 1500, 2500), False),
+            ),
         ),
     )
 
@@ -79,7 +126,8 @@ def with_every_text(value: Any, change: Callable[[str], str], name: str = "") ->
 
 def _changed(key: Any, change: Callable[[str], str], name: str) -> Any:
     # Keys stay apart from each other, as they were.
-    return f"{change(key)} {key}" if isinstance(key, str) and name != "shares" else key
+    ours = name == "shares" or (name == "device" and key in DEVICE_WORDS)
+    return f"{change(key)} {key}" if isinstance(key, str) and not ours else key
 
 
 def write_page(folder: Path, text: str, name: str = "page.html") -> str:

@@ -97,7 +97,7 @@ export function Icicle({ boxes, label, hidden, ticks }: IcicleProps) {
       <p class="readout" aria-live="off">
         {told >= 0 ? (
           <>
-            <strong>{nameOf(boxes, told)}</strong> {boxes.text[told]}
+            <strong>{nameOf(boxes, told)}</strong> {textOf(boxes, told)}
           </>
         ) : (
           "Click a box, or press Enter on it, to zoom in; once more, or Escape, to zoom out. Arrow keys move."
@@ -132,7 +132,7 @@ function Box({ boxes, drawn, tabbable, zoomed, zoom, point, focus }: BoxProps) {
       role="treeitem"
       data-box={box}
       aria-level={(boxes.depth[box] ?? 0) + 1}
-      aria-label={`${name}, ${boxes.text[box]}`}
+      aria-label={`${name}, ${textOf(boxes, box)}`}
       aria-selected={zoomed}
       tabIndex={tabbable ? 0 : -1}
       style={{ left: percent(drawn.left), width: percent(drawn.width), top: `${(boxes.depth[box] ?? 0) * ROW}px` }}
@@ -149,15 +149,19 @@ function nameOf(boxes: Boxes, box: number): string {
   return boxes.names[boxes.name[box] ?? -1] ?? "";
 }
 
+function textOf(boxes: Boxes, box: number): string {
+  return (boxes.text[box] ?? []).map((piece) => boxes.pieces[piece] ?? "").join(", ");
+}
+
 function isTop(boxes: Boxes, box: number): boolean {
-  return box >= 0 && boxes.parent[box] === -1 && (boxes.to[box] ?? 0) - (boxes.from[box] ?? 0) > 0.999;
+  return box >= 0 && boxes.parent[box] === -1 && (boxes.to[box] ?? 0) - (boxes.from[box] ?? 0) > 0.999 * boxes.scale;
 }
 
 /** What there is room for: the box that is zoomed in on, what is above it, and what is below. */
 function visible(boxes: Boxes, zoomed: number, hidden: Set<number> | undefined): Drawn[] {
   const left = zoomed >= 0 ? (boxes.from[zoomed] ?? 0) : 0;
-  const right = zoomed >= 0 ? (boxes.to[zoomed] ?? 1) : 1;
-  const span = Math.max(right - left, 1e-9);
+  const right = zoomed >= 0 ? (boxes.to[zoomed] ?? 1) : boxes.scale;
+  const span = Math.max(right - left, 1);
   const above = new Set<number>();
   for (let box = zoomed >= 0 ? (boxes.parent[zoomed] ?? -1) : -1; box >= 0; box = boxes.parent[box] ?? -1) {
     above.add(box);
@@ -170,7 +174,7 @@ function visible(boxes: Boxes, zoomed: number, hidden: Set<number> | undefined):
       return;
     }
     const to = boxes.to[box] ?? from;
-    const inside = from >= left - 1e-6 && to <= right + 1e-6 && (boxes.depth[box] ?? 0) >= level;
+    const inside = from >= left && to <= right && (boxes.depth[box] ?? 0) >= level;
     const width = (to - from) / span;
     if (inside && width >= NARROWEST && !hidden?.has(box)) {
       drawn.push({ box, left: (from - left) / span, width, above: false });

@@ -12,7 +12,7 @@ function stateClass(state: string): string {
 
 export function LanesSection({ report, lanes }: { report: Report; lanes: Lanes }) {
   return (
-    <Section id="lanes" title="Processes" note="A worker outside of its spans waits for the next command: it is idle.">
+    <Section id="lanes" title="Processes" note={lanes.states.includes("idle") ? "A worker outside of its spans waits for the next command: it is idle." : ""}>
       <ul class="legend">
         {lanes.states.map((state) => (
           <li>
@@ -101,7 +101,9 @@ function OneVectorEnv({ env }: { env: VectorEnv }) {
             {env.parts.map((part, index) => (
               <li>
                 <span class={`swatch step-part p${index}`} aria-hidden="true" />
-                {part.name} <strong>{part.time}</strong> ({part.percent}) <span class="beside">{part.note}</span>
+                <span>
+                  {part.name} <strong>{part.time}</strong> ({part.percent}) <span class="beside">{part.note}</span>
+                </span>
               </li>
             ))}
           </ul>

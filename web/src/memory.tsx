@@ -37,6 +37,7 @@ export function MemorySection({ memory }: { memory: Memory }) {
         rows={memory.curves.map((one) => [one.name, ...one.cells])}
         quiet
       />
+      {memory.note ? <p class="note">{memory.note}.</p> : null}
     </Section>
   );
 }

@@ -47,20 +47,22 @@ interface TableProps {
   /** Columns of text; all others are figures. */
   texts?: number[];
   quiet?: boolean;
+  /** Long names go on in the next line. */
+  wrap?: boolean;
 }
 
-export function Table({ caption, head, rows, texts = [0], quiet = false }: TableProps) {
+export function Table({ caption, head, rows, texts = [0], quiet = false, wrap = false }: TableProps) {
   const kind = (column: number) => (texts.includes(column) ? "text" : "figure");
   return (
     <Scrolling label={caption}>
-      <table class="small">
+      <table class={wrap ? "small wrap" : "small"}>
         <caption class={quiet ? "unseen" : ""}>{caption}</caption>
         {head.length > 0 ? (
           <thead>
             <tr>
               {head.map((title, column) => (
                 <th scope="col" class={kind(column)}>
-                  {title}
+                  {title || <span class="unseen">what</span>}
                 </th>
               ))}
             </tr>

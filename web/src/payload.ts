@@ -54,9 +54,12 @@ export interface Course {
   moments: string[];
 }
 
-/** Boxes in columns: `name` and `tint` are numbers into `names` and `tints`, `parent` is -1 for an outermost box. */
+/** Boxes in columns: `name`, `tint` and `text` are numbers into `names`, `tints` and `pieces`, `parent` is -1 for an outermost
+ * box; `from` and `to` are whole numbers up to `scale`. */
 export interface Boxes {
+  scale: number;
   names: string[];
+  pieces: string[];
   tints: Tint[];
   name: number[];
   tint: number[];
@@ -64,7 +67,7 @@ export interface Boxes {
   depth: number[];
   from: number[];
   to: number[];
-  text: string[];
+  text: number[][];
 }
 
 export interface Tree {
@@ -137,6 +140,7 @@ export interface Memory {
   curves: { name: string; device: boolean; x: number[]; y: number[]; cells: string[] }[];
   ticks: Tick[];
   heights: Tick[];
+  note: string;
 }
 
 export interface Projection {
@@ -161,6 +165,29 @@ export interface SlowIteration {
   note: string;
 }
 
+export interface Windows {
+  entries: { said: string; files: string }[];
+  note: string;
+  operators: { phase: string; tint: Tint; calls: string; time: string; percent: string; head: string[]; rows: string[][] }[];
+}
+
+export interface Device {
+  busy: number;
+  said: string;
+  tables: EvidenceTable[];
+}
+
+export interface Rollout {
+  title: string;
+  rows: { name: string; depth: number; time: string; percent: string; share: number }[];
+}
+
+export interface Speed {
+  cells: string[];
+  source: string;
+  flagged: boolean;
+}
+
 export interface Warning {
   code: string;
   message: string;
@@ -174,6 +201,7 @@ export interface Head {
   facts: string[];
   figures: { name: string; value: string; note: string }[];
   recording: string;
+  treated: string[];
 }
 
 export interface Report {
@@ -183,13 +211,16 @@ export interface Report {
   findings: Finding[];
   ledger: { rows: LedgerRow[]; wall: string; of: string };
   course: Course | null;
+  rollouts: Rollout[];
+  speeds: Speed[];
   trees: Tree[];
   operations: Operations;
   drilldown: { parts: CodePart[]; notes: string[]; sampled: boolean };
   lanes: Lanes | null;
   vectorEnvs: VectorEnv[];
   memory: Memory | null;
-  device: EvidenceTable[];
+  windows: Windows | null;
+  device: Device | null;
   whatif: WhatIf[];
   iterations: SlowIteration[];
   trust: { warnings: Warning[]; notes: string[]; losses: string[]; inferred: string[] };

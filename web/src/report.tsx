@@ -1,29 +1,38 @@
 // The report from top to bottom: what to do first, then where the time went, then everything that shows why.
 import { CodeSection } from "./code";
 import { CourseSection } from "./course";
+import { DeviceSection } from "./device";
 import { FindingsSection } from "./findings";
 import { IterationsSection } from "./iterations";
 import { LanesSection } from "./lanes";
 import { LedgerSection } from "./ledger";
 import { MemorySection } from "./memory";
 import { OperationsSection } from "./operations";
-import { Prose, Section, Table, Warnings } from "./parts";
-import type { EvidenceTable, Head, Report } from "./payload";
+import { Prose, Section, Warnings } from "./parts";
+import type { Head, Report } from "./payload";
+import { RolloutsSection } from "./rollouts";
 import { Shell } from "./shell";
 import { TreeSection } from "./tree";
 import { WhatIfSection } from "./whatif";
+import { WindowsSection } from "./windows";
 
 export function ReportPage({ report }: { report: Report }) {
   const sections = [
     { id: "findings", title: "Findings", drawn: <FindingsSection report={report} /> },
     { id: "ledger", title: "Where the time went", drawn: <LedgerSection ledger={report.ledger} /> },
     report.course && { id: "course", title: "Over time", drawn: <CourseSection course={report.course} /> },
+    report.rollouts.length + report.speeds.length > 0 && {
+      id: "rollouts",
+      title: report.rollouts.length > 0 ? "Rollouts" : "Expected speed",
+      drawn: <RolloutsSection rollouts={report.rollouts} speeds={report.speeds} />,
+    },
     report.trees.length > 0 && { id: "tree", title: "Call tree", drawn: <TreeSection trees={report.trees} /> },
     { id: "operations", title: "Operations", drawn: <OperationsSection operations={report.operations} /> },
     { id: "code", title: "Functions and lines", drawn: <CodeSection report={report} /> },
     report.lanes && { id: "lanes", title: "Processes", drawn: <LanesSection report={report} lanes={report.lanes} /> },
     report.memory && { id: "memory", title: "Memory", drawn: <MemorySection memory={report.memory} /> },
-    report.device.length > 0 && { id: "device", title: "Device", drawn: <DeviceSection tables={report.device} /> },
+    report.windows && { id: "windows", title: "Windows", drawn: <WindowsSection windows={report.windows} /> },
+    report.device && { id: "device", title: "Device", drawn: <DeviceSection device={report.device} /> },
     report.whatif.length > 0 && { id: "whatif", title: "What if", drawn: <WhatIfSection rows={report.whatif} /> },
     report.iterations.length > 0 && {
       id: "iterations",
@@ -62,6 +71,9 @@ function RunHead({ head }: { head: Head }) {
           <span>{fact}</span>
         ))}
       </p>
+      {head.treated.map((line) => (
+        <p class="treated">{line}</p>
+      ))}
       <dl class="figures">
         {head.figures.map((figure) => (
           <div>
@@ -74,16 +86,6 @@ function RunHead({ head }: { head: Head }) {
         ))}
       </dl>
     </>
-  );
-}
-
-function DeviceSection({ tables }: { tables: EvidenceTable[] }) {
-  return (
-    <Section id="device" title="Device" note="From the device's own trace; shares are of the time it spans.">
-      {tables.map((table) => (
-        <Table caption={table.title || "Device"} head={table.head} rows={table.rows} quiet={!table.title} />
-      ))}
-    </Section>
   );
 }
 

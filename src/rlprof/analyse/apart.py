@@ -18,6 +18,7 @@ from rlprof.analyse.counting_apart import stats_outside, straddling_of
 from rlprof.model.recording import (
     CounterTable,
     CounterTotal,
+    EventTable,
     FloatColumn,
     IntColumn,
     IterationTable,
@@ -189,10 +190,15 @@ def _slow(found: tuple[SlowIteration, ...], cuts: Cuts) -> tuple[SlowIteration, 
         return np.array([moment], np.int64)
 
     return tuple(
-        replace(slow, start_ns=cuts.moment(slow.start_ns))
+        replace(slow, start_ns=cuts.moment(slow.start_ns), events=_events(slow.events, cuts))
         for slow in found
         if cuts.keeps(column(slow.start_ns), column(slow.start_ns + slow.duration_ns))[0]
     )
+
+
+def _events(table: EventTable, cuts: Cuts) -> EventTable:
+    start = cuts.moved(table.start_ns)
+    return EventTable(table.path, start, cuts.moved(table.start_ns + table.duration_ns) - start)
 
 
 def _memory(table: MemoryTable, cuts: Cuts) -> MemoryTable:

@@ -29,6 +29,7 @@ def run_entry(recording: Recording, wall_seconds: float, processes: tuple[Proces
         gpu=_text(facts, "gpu"),
         processes=processes,
         treatments=treatments_of(recording),
+        directory=_text(facts, "directory"),
     )
 
 
@@ -50,9 +51,3 @@ def _text(facts: Mapping[str, Any], name: str) -> str | None:
 def _whole(facts: Mapping[str, Any], name: str) -> int | None:
     value = facts.get(name)
     return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def device_of(recording: Recording) -> Mapping[str, Any] | None:
-    """What a trace said about the device; None where no trace was taken."""
-    found = recording.main.facts.get("device")
-    return found if isinstance(found, dict) else None

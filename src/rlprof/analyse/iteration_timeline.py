@@ -12,8 +12,10 @@ from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
 from rlprof.analyse.throughput import iterating_process
 from rlprof.model.recording import EventTable, Process, Recording, SlowIteration
 
-#: The longest spans of an iteration are kept; a chart that is a thousand points wide shows no more.
-MOST_SPANS: Final = 600
+#: Of all timelines together. Where an iteration has more, its longest spans are shown.
+MOST_SPANS: Final = 8_000
+#: Even where slower iterations could fill the room alone.
+FEWEST_SPANS: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,12 @@ def slow_timelines(recording: Recording) -> tuple[IterationTimeline, ...]:
         return ()
     account = open_account(turning)
     slowest = sorted(kept, key=lambda slow: slow.duration_ns, reverse=True)[:SHOWN]
-    return tuple(_timeline(account, slow, recording.main.start_ns) for slow in slowest)
+    found: list[IterationTimeline] = []
+    room = MOST_SPANS
+    for slow, others in zip(slowest, range(len(slowest) - 1, -1, -1), strict=True):
+        found.append(_timeline(account, slow, recording.main.start_ns, room - others * FEWEST_SPANS))
+        room -= len(found[-1].spans)
+    return tuple(found)
 
 
 def _from_events(turning: Process) -> list[SlowIteration]:
@@ -65,13 +72,13 @@ def _from_events(turning: Process) -> list[SlowIteration]:
     return found
 
 
-def _timeline(account: Account, slow: SlowIteration, zero: int) -> IterationTimeline:
+def _timeline(account: Account, slow: SlowIteration, zero: int, most: int) -> IterationTimeline:
     events = slow.events
     lane = np.isin(events.path, np.array(account.lane_paths, np.int64))
     inside = lane & (events.start_ns + events.duration_ns > slow.start_ns)
     inside &= events.start_ns < slow.start_ns + slow.duration_ns
     rows = np.flatnonzero(inside)
-    longest = rows[np.argsort(-events.duration_ns[rows], kind="stable")[:MOST_SPANS]]
+    longest = rows[np.argsort(-events.duration_ns[rows], kind="stable")[:most]]
     order = longest[np.lexsort((events.path[longest], -events.duration_ns[longest], events.start_ns[longest]))]
     return IterationTimeline(
         index=slow.index,

@@ -7,7 +7,8 @@ from dataclasses import replace
 from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.bottlenecks import bottlenecks_of
 from rlprof.analyse.course import course_of
-from rlprof.analyse.facts import device_of, run_entry
+from rlprof.analyse.device_facts import device_of
+from rlprof.analyse.facts import run_entry
 from rlprof.analyse.iterations import slowest_iterations
 from rlprof.analyse.ledger import NS_PER_SECOND, Account, open_account
 from rlprof.analyse.lines import drilldown_of

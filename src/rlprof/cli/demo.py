@@ -44,6 +44,12 @@ class Demo:
     suspicions: tuple[Suspicion, ...] = ()  # to show below the report with what each costs
     rollouts_every: int | None = None  # show the rollout tree that often, where the program marks its rollouts
     expected: tuple[Expectation, ...] = ()  # with the knobs as they are by default
+    same_speed: frozenset[str] = frozenset()  # knobs that leave it so
+
+    def expectations(self, knobs: Iterable[str]) -> tuple[dict[str, Any], ...]:
+        """What is expected with these knobs, for the recording; nothing where they make another program of it."""
+        changed = {knob.partition("=")[0] for knob in knobs if knob.startswith("-")}
+        return tuple(row.to_plain() for row in self.expected) if changed <= self.same_speed else ()
 
 
 #: What `robots` annotates, from the whole to its parts.
@@ -98,6 +104,7 @@ DEMOS: Final = {
         modes={"": ()},
         rollouts_every=20,
         expected=(Expectation("cpu", "supervised", 1500, 2500), Expectation("cpu", "ppo", 2500, 4500)),
+        same_speed=frozenset({"--supervised-steps", "--total-steps", "--seed"}),
     ),
 }
 
@@ -210,7 +217,11 @@ def _profile(
     _refuse_without_libraries(name, entry)
     outputs = Outputs(charts, json_file, text_file)
     outputs.check()
-    options = Options(spans=entry.spans, torch_trace=TorchTrace.parse(torch_trace) if torch_trace else None)
+    options = Options(
+        spans=entry.spans,
+        torch_trace=TorchTrace.parse(torch_trace) if torch_trace else None,
+        expectations=entry.expectations(knobs),
+    )
     target = named(out or default_target(name))
     made: list[Path | None] = []
     if table is not None:

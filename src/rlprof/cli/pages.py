@@ -21,7 +21,7 @@ def report_page(recording: Recording, report: Report) -> str:
     from rlprof.analyse.page import page_figures
     from rlprof.render.page import document, report_payload
 
-    payload = report_payload(report, page_figures(recording))
+    payload = report_payload(report, page_figures(recording, report))
     command = report.run.command
     return document(payload, command if command.startswith("rlprof ") else f"rlprof: {command}", report.verdict or "")
 

@@ -70,6 +70,7 @@ class RunEntry:
     gpu: str | None
     processes: tuple[ProcessEntry, ...]
     treatments: tuple[TreatmentEntry, ...] = ()
+    directory: str | None = None  # in which the program ran
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,10 @@ from rlprof.model.recording import Process, Recording
 #: Tracks beside the threads', which are numbered from 1.
 ITERATIONS, PHASES_BY_SLICE = 1_000_001, 1_000_002
 MEGABYTE: Final = 1e6
+RETURNS: Final = "episode_return"
 MOST_NAME: Final = 200
+#: Slices follow each other; between two that do, there is less than this.
+SHORT_GAP_NS: Final = 100_000_000
 
 
 def chrome_trace(recording: Recording) -> Iterator[str]:
@@ -92,13 +95,39 @@ def _phases(process: Process, slices: LaneSlices, zero: int) -> Iterator[str]:
 
 
 def _counters(process: Process, zero: int) -> Iterator[str]:
-    """Each counter as a rate, at the middle of the slice in which it grew."""
+    """Each counter as a rate over the slices in which it grew; returns are no amounts, they have a mean."""
+    for number, name in enumerate(process.counter_names):
+        if name == RETURNS:
+            yield from _means(process, number, zero)
+        else:
+            yield from _rates(process, number, zero)
+
+
+def _rates(process: Process, number: int, zero: int) -> Iterator[str]:
+    """A viewer holds a value until the next one, so that the end of growing is a value, too."""
+    name = f"{clean_text(process.counter_names[number], MOST_NAME)}/s"
+    ended: int | None = None
+    for start, end, amount, _ in _growth(process, number):
+        if ended is not None and start - ended > SHORT_GAP_NS:
+            yield _counter(process.id, name, ended - zero, 0.0)
+        yield _counter(process.id, name, start - zero, amount / ((end - start) / 1e9))
+        ended = end
+    if ended is not None:
+        yield _counter(process.id, name, ended - zero, 0.0)
+
+
+def _means(process: Process, number: int, zero: int) -> Iterator[str]:
+    for start, _, amount, calls in _growth(process, number):
+        if calls:
+            yield _counter(process.id, f"{process.counter_names[number]}, mean", start - zero, amount / calls)
+
+
+def _growth(process: Process, number: int) -> Iterator[tuple[int, int, float, int]]:
+    """Start, end, amount and calls of each slice in which a counter grew."""
     table = process.counter_windows
-    columns = (table.start_ns, table.end_ns, table.counter, table.amount)
-    for start, end, counter, amount in zip(*(column.tolist() for column in columns), strict=True):
-        if 0 <= counter < len(process.counter_names) and end > start and np.isfinite(amount):
-            name = f"{clean_text(process.counter_names[counter], MOST_NAME)}/s"
-            yield _counter(process.id, name, start - zero, amount / ((end - start) / 1e9))
+    rows = np.flatnonzero((table.counter == number) & (table.end_ns > table.start_ns) & np.isfinite(table.amount))
+    columns = (table.start_ns, table.end_ns, table.amount, table.calls)
+    yield from sorted(zip(*(column[rows].tolist() for column in columns), strict=True))
 
 
 def _memory(process: Process, zero: int) -> Iterator[str]:

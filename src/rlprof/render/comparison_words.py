@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -18,6 +19,7 @@ MEMORY_WORDS: Final[dict[Verdict, str]] = {**WORDS, "faster": "less", "slower": 
 ANYTHING: Final = "anything"
 #: Sections that list things stop here.
 MOST_LISTED: Final = 12
+_INTERPRETER: Final = re.compile(r"(?<!\S)\S*[\\/]((?:python|pypy)[\d.]*(?:\.exe)?)(?=\s)")
 
 
 def ratio(value: float | None) -> str:
@@ -114,7 +116,7 @@ def side_notes(found: Comparison) -> Iterator[tuple[str, list[str]]]:
     """Everything a reader should know besides: a title and lines for each."""
     if found.environment_differences:
         said = [
-            f"{'(!) ' if d.incomparable else ''}{d.fact}: {d.baseline} with A, {d.candidate} with B"
+            f"{'(!) ' if d.incomparable else ''}{d.fact}: {_plain(d.baseline)} with A, {_plain(d.candidate)} with B"
             for d in found.environment_differences
         ]
         yield "Environment", [*(["compared all the same: --force"] if found.forced else []), *_some(said)]
@@ -125,6 +127,11 @@ def side_notes(found: Comparison) -> Iterator[tuple[str, list[str]]]:
         yield "Other load", [f"others used {format_percent(found.other_load)} of the machine in a typical run"]
     if found.left_out:
         yield "Left out", _some([f"{entry.trial}: {entry.why}" for entry in found.left_out])
+
+
+def _plain(text: str) -> str:
+    """Where the interpreter lies on this machine is no difference."""
+    return _INTERPRETER.sub(r"\1", text)
 
 
 def _some(lines: list[str]) -> list[str]:

@@ -32,6 +32,11 @@ def device_lines(found: Mapping[str, Any]) -> Iterator[str]:
             f"busy {format_duration(found['busy_seconds'])} ({format_percent(found['busy_share'])}), "
             f"idle {format_percent(found['idle_share'])} of {format_duration(found['span_seconds'])}"
         )
+    several = found.get("devices") or {}
+    for name, each in several.items() if len(several) > 1 else ():
+        share = format_percent(each["busy_share"]) if each["busy_share"] is not None else "-"
+        busy = format_duration(each["busy_seconds"])
+        yield f"  device {clean_text(str(name), 40)}: busy {busy} ({share} of its own span)"
     kernels = found.get("kernels") or {}
     if kernels.get("count"):
         mean = format_duration(kernels["mean_seconds"])

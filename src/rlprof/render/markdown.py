@@ -43,6 +43,7 @@ from rlprof.render.operators import TOP_PHASES as TOP_OPERATOR_PHASES
 from rlprof.render.operators import note as operators_note
 from rlprof.render.operators import operator_cells, operator_titles, window_lines
 from rlprof.render.overview import treated
+from rlprof.render.paths import Paths
 from rlprof.render.regimes import TITLES, regime_cells
 from rlprof.render.whatif import TOP_PHASES as TOP_WHATIF
 from rlprof.render.whatif import note as whatif_note
@@ -65,6 +66,14 @@ def escape(text: str, limit: int = 600) -> str:
     """Prose in which nothing from the program is markup, a mention or a reference."""
     shown = _PUNCTUATION.sub(r"\\\1", clean_text(text, limit))
     return re.sub(r"([@#])", r"\1<!-- -->", shown)  # @name would notify a person, #12 would link an issue
+
+
+def prose(text: str, limit: int = 600) -> str:
+    """A sentence of ours: what stands between backquotes is code, and nothing else in it is markup."""
+    pieces = clean_text(text, limit).split("`")
+    if len(pieces) % 2 == 0:  # one too many, out of a name: none of them counts
+        return escape(text, limit)
+    return "".join(code(piece) if number % 2 else escape(piece, limit) for number, piece in enumerate(pieces))
 
 
 def code(text: str, *, cell: bool = False) -> str:
@@ -286,7 +295,7 @@ def _operations(report: Report) -> Iterator[str]:
 
 def _verdict(report: Report) -> Iterator[str]:
     if report.verdict:
-        yield f"**{escape(report.verdict, 1000)}**"
+        yield f"**{prose(Paths(report.run.directory).in_words(report.verdict), 1000)}**"
         yield ""
 
 
@@ -294,17 +303,18 @@ def _findings(report: Report) -> Iterator[str]:
     if report.findings:
         yield "### Findings"
         yield ""
+        paths = Paths(report.run.directory)
         for finding in report.findings:
-            yield from _finding(finding)
+            yield from _finding(finding, paths)
         yield ""
 
 
-def _finding(finding: Finding) -> Iterator[str]:
-    yield f"- **{finding.severity}: {escape(finding.title)}**"
+def _finding(finding: Finding, paths: Paths) -> Iterator[str]:
+    yield f"- **{finding.severity}: {prose(paths.in_words(finding.title))}**"
     for place in finding.where:
-        yield f"  - {code(f'{place.file}:{place.line}')} {code(place.function)}"
+        yield f"  - {code(f'{paths.shown(place.file)}:{place.line}')} {code(place.function)}"
     yield f"  - gain: {bound_of(finding.gain)}"
-    yield f"  - cure: {escape(finding.cure, 1500)}"
+    yield f"  - cure: {prose(paths.in_words(finding.cure), 1500)}"
     yield f"  - learning: {'changed by the cure' if finding.changes_learning else 'not changed by the cure'}"
     yield f"  - verify: {code(finding.verify)}"
     yield f"  - rule: {code(finding.rule)}"
@@ -357,8 +367,10 @@ def _processes(report: Report) -> Iterator[str]:
 
 def _inferred(report: Report) -> Iterator[str]:
     if report.inferred:
+        paths = Paths(report.run.directory)
         parts = (
-            f"{code(item.name)} as {code(item.role)} ({code(f'{item.file}:{item.line}')})" for item in report.inferred
+            f"{code(item.name)} as {code(item.role)} ({code(f'{paths.shown(item.file)}:{item.line}')})"
+            for item in report.inferred
         )
         yield f"Inferred by shape and use: {', '.join(parts)}"
         yield ""
@@ -372,13 +384,15 @@ def _warnings(report: Report) -> Iterator[str]:
     if report.warnings:
         yield "### Warnings"
         yield ""
+        paths = Paths(report.run.directory)
         for warning in report.warnings:
-            yield f"- **{escape(warning.code)}**: {escape(warning.message)}. Remedy: {escape(warning.remedy)}"
+            message, remedy = (prose(paths.in_words(text)) for text in (warning.message, warning.remedy))
+            yield f"- **{escape(warning.code)}**: {message}. Remedy: {remedy}"
         yield ""
 
 
 def _foot(report: Report) -> Iterator[str]:
-    yield f"Recording: {code(report.recording)}"
+    yield f"Recording: {code(Paths(report.run.directory).shown(report.recording))}"
 
 
 _SECTIONS: Final = (

@@ -20,6 +20,7 @@ from rlprof.model.units import (
     format_rate,
     format_ratio,
 )
+from rlprof.render.paths import Paths
 
 #: Of middle lightness, to be seen on white and on black.
 COLOURS: Final = {
@@ -88,25 +89,27 @@ def _figures(report: Report) -> Iterator[str]:
 
 
 def _findings(report: Report) -> Iterator[str]:
+    paths = Paths(report.run.directory)
     for finding in report.findings[:TOP_FINDINGS]:
-        yield _finding(finding)
+        yield _finding(finding, paths)
     more = len(report.findings) - TOP_FINDINGS
     if more > 0:
         yield _quiet(f"{more} more findings: print() shows all of them")
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, paths: Paths) -> str:
     colour = {"critical": "#d1453b", "warning": "#c98a00"}.get(finding.severity, REST)
     places = " ".join(
-        f"<code>{escape(clean_text(f'{place.file}:{place.line}', 300))}</code>" for place in finding.where[:3]
+        f"<code>{escape(clean_text(f'{paths.shown(place.file)}:{place.line}', 300))}</code>"
+        for place in finding.where[:3]
     )
     learning = "changes learning" if finding.changes_learning else "learning stays as it is"
     said = (
-        _line(f"<strong>{finding.severity}</strong>: {_marked(finding.title, 600)} {places}"),
+        _line(f"<strong>{finding.severity}</strong>: {_marked(paths.in_words(finding.title), 600)} {places}"),
         _quiet(
             f"at most {format_ratio(finding.gain.high)} faster · {learning} · rule {escape(clean_text(finding.rule))}"
         ),
-        _line(_marked(finding.cure)),
+        _line(_marked(paths.in_words(finding.cure))),
     )
     return _line("".join(said), f"border-left:3px solid {colour};padding-left:.7em;margin:.6em 0")
 
@@ -141,6 +144,8 @@ def _bar(colour: str, length: float) -> str:
 
 
 def _foot(report: Report) -> Iterator[str]:
-    if report.warnings:
-        yield _quiet(f"{len(report.warnings)} warnings, the first: {_marked(report.warnings[0].message, 400)}")
-    yield _quiet(f"<code>{escape(clean_text(report.recording, 500))}</code>")
+    doubts = [warning for warning in report.warnings if not warning.code.startswith("note-")]
+    if doubts:
+        said = "1 warning" if len(doubts) == 1 else f"{len(doubts)} warnings, the first"
+        yield _quiet(f"{said}: {_marked(Paths(report.run.directory).in_words(doubts[0].message), 400)}")
+    yield _quiet(f"<code>{escape(clean_text(Paths(report.run.directory).shown(report.recording), 500))}</code>")

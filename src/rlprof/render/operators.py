@@ -17,7 +17,7 @@ TOP_PHASES: Final = 6
 TOP_OPERATORS: Final = 4
 #: A phase with less of all operators' time than this is not worth its lines.
 SMALLEST_SHARE: Final = 0.005
-_OTHERS: Final = "other operators"
+OTHERS: Final = "other operators"
 
 
 def windows(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
@@ -30,10 +30,17 @@ def windows(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
 def window_lines(report: Report) -> Iterator[str]:
     """How long another profiler looked on, whether that is kept apart, and where its files are."""
     for window in report.windows:
-        files = ", ".join(clean_text(name, 120) for name in window.files) or "no file"
-        lasted = f"{_iterations(window)}, {format_duration(window.seconds)}"
-        yield f"{clean_text(window.tool, 40)}: {lasted}; {_apart(window)}"
-        yield f"  {files}"
+        yield window_text(window)
+        yield f"  {window_files(window)}"
+
+
+def window_text(window: Window) -> str:
+    lasted = f"{_iterations(window)}, {format_duration(window.seconds)}"
+    return f"{clean_text(window.tool, 40)}: {lasted}; {_apart(window)}"
+
+
+def window_files(window: Window) -> str:
+    return ", ".join(clean_text(name, 120) for name in window.files) or "no file"
 
 
 def _iterations(window: Window) -> str:
@@ -80,7 +87,7 @@ def operator_cells(report: Report, phases: int | None, most: int | None) -> Iter
         shown = found.operators[:most]
         yield from (_operator_row(operator, on_device) for operator in shown)
         if len(shown) == len(found.operators) and found.other_seconds > 0:
-            yield ["", f"  {_OTHERS}", "", format_duration(found.other_seconds), "", "", *([""] if on_device else [])]
+            yield ["", f"  {OTHERS}", "", format_duration(found.other_seconds), "", "", *([""] if on_device else [])]
 
 
 def _phase_row(found: PhaseOperators, on_device: bool) -> list[str]:

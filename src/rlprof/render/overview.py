@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlprof.model.clean import clean_text
-from rlprof.model.report import PhaseEntry, Report, Throughput
+from rlprof.model.report import PhaseEntry, Report, RunEntry, Throughput
 from rlprof.model.units import format_count, format_duration, format_percent, format_rate, three_digits
 from rlprof.render.bars import bar, sparkline
 from rlprof.render.canvas import CATEGORY_STYLES, QUIET, Canvas, cut, flow, grid, safe, title
@@ -40,7 +40,7 @@ def head(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
         Text(ending, style=_STATUS_STYLES[run.status]).append(f"  {format_duration(run.wall_seconds)}", style="bold"),
     )
     facts = (
-        run.started[:16].replace("T", " ") + (" UTC" if run.started.endswith("+00:00") else ""),
+        when(run),
         run.host,
         f"Python {run.python}" if run.python else None,
         f"torch {run.torch}" if run.torch else None,
@@ -53,6 +53,13 @@ def head(report: Report, canvas: Canvas) -> Iterator[RenderableType]:
         flow((clean_text(fact, 60) for fact in facts if fact), canvas.width, QUIET),
         *(safe(said, "yellow", limit=1000) for said in treated(report)),
     )
+
+
+def when(run: RunEntry) -> str | None:
+    """When it began, to the minute; what was imported does not say."""
+    if run.started.startswith("1970-01-01T00:00:00"):
+        return None
+    return run.started[:16].replace("T", " ") + (" UTC" if run.started.endswith("+00:00") else "")
 
 
 def treated(report: Report) -> Iterator[str]:

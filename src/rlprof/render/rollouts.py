@@ -17,12 +17,20 @@ _BAR_WIDTH: Final = 24
 
 def rollout_lines(tree: RolloutTree, *, plain: bool = False) -> list[str]:
     """A heading, the rollout, and its parts below it."""
+    return [f"{heading(tree)}, mean ms", *(_line(part, plain) for part in with_whole(tree))]
+
+
+def heading(tree: RolloutTree) -> str:
+    """Which rollouts they are, and how fast they went."""
     which = f"rollout {tree.first}" if tree.first == tree.last else f"rollouts {tree.first} to {tree.last}"
-    heading = [part for part in (clean_text(tree.phase, 40), which) if part]
-    speed = f", {format_rate(tree.sps)}" if tree.sps is not None else ""
+    said = " ".join(part for part in (clean_text(tree.phase, 40), which) if part)
+    return f"{said}, {format_rate(tree.sps)}" if tree.sps is not None else said
+
+
+def with_whole(tree: RolloutTree) -> list[RolloutPart]:
+    """The rollout, and its parts below it."""
     whole = RolloutPart(ROLLOUT, 0, tree.seconds, 1.0)
-    below = [RolloutPart(part.name, part.depth + 1, part.seconds, part.share) for part in tree.parts]
-    return [f"{' '.join(heading)}{speed}, mean ms", *(_line(part, plain) for part in (whole, *below))]
+    return [whole, *(RolloutPart(part.name, part.depth + 1, part.seconds, part.share) for part in tree.parts)]
 
 
 def _line(part: RolloutPart, plain: bool) -> str:
@@ -37,16 +45,16 @@ def speed_lines(speeds: Sequence[PhaseSpeed]) -> Iterable[str]:
     for speed in speeds:
         found = format_rate(speed.sps, "").strip()
         name = clean_text(speed.phase, 13)
-        yield f"{name:<14}{speed.device:<8}{found:>9}  {_expected(speed):<16}  {_verdict(speed)}".rstrip()
+        yield f"{name:<14}{speed.device:<8}{found:>9}  {expected_text(speed):<16}  {verdict_text(speed)}".rstrip()
 
 
-def _expected(speed: PhaseSpeed) -> str:
+def expected_text(speed: PhaseSpeed) -> str:
     if speed.expected is None:
         return "unknown"
     return f"{speed.expected.low:,.0f} to {speed.expected.high:,.0f}"
 
 
-def _verdict(speed: PhaseSpeed) -> str:
+def verdict_text(speed: PhaseSpeed) -> str:
     if speed.expected is None or speed.share is None:
         return ""
     if speed.flagged:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.call_tree import call_trees
 from rlprof.analyse.course import course_of
 from rlprof.analyse.iteration_timeline import slow_timelines
@@ -14,11 +15,21 @@ from rlprof.analyse.lanes import lanes_of, state_of
 from rlprof.analyse.memory_course import MOST_POINTS, memory_curves
 from rlprof.analyse.page import page_figures
 from rlprof.analyse.phase_course import phase_course_of
-from rlprof.model.recording import EventTable
+from rlprof.analyse.report import build_report
+from rlprof.model.recording import EventTable, SlowIteration
 from support.examples import busy_recording, hostile_recording, ppo_recording
-from support.recordings import FrameSpec, a_child, a_recording, iteration, span
+from support.recordings import SECOND, START_NS, FrameSpec, a_child, a_recording, iteration, span
 
 MAIN = FrameSpec("main", "/home/ann/train.py", 5)
+
+
+def a_slow_one(index: int, at: float, seconds: float, spans: list[tuple[int, float, float]]) -> SlowIteration:
+    """An iteration with its spans: path, when it began within the iteration, how long it took."""
+    paths, starts, lengths = (np.array(column) for column in zip(*spans, strict=True))
+    events = EventTable(
+        paths, np.rint(START_NS + (at + starts) * SECOND).astype(np.int64), np.rint(lengths * SECOND).astype(np.int64)
+    )
+    return SlowIteration(index, START_NS + round(at * SECOND), round(seconds * SECOND), 0, 0, events)
 
 
 def test_shares_over_time_are_those_of_the_slices() -> None:
@@ -41,7 +52,7 @@ def test_shares_over_time_are_those_of_the_slices() -> None:
 
 def test_a_run_of_a_moment_has_no_course() -> None:
     recording = a_recording(seconds=0.4).spans(span("env.step", self_seconds=0.2)).build()
-    figures = page_figures(recording)
+    figures = page_figures(recording, build_report(recording))
     assert figures.course is None
     assert figures.lanes is None
 
@@ -154,3 +165,47 @@ def test_where_the_flight_recorder_kept_nothing_a_schedules_events_are_taken() -
     assert [(one.index, [(s.name, s.start_s, s.seconds) for s in one.spans]) for one in found] == [
         (1, [("env.step", pytest.approx(1.0), pytest.approx(0.5))])
     ]
+
+
+def test_what_passed_in_a_window_of_another_profiler_is_in_no_chart_but_those_of_all_processes() -> None:
+    window = {"tool": "cProfile", "iterations": 1, "start_ns": START_NS + 4 * SECOND, "end_ns": START_NS + 7 * SECOND}
+    builder = a_recording(seconds=10.0, facts={"windows": [window]}).spans(span("env.step", self_seconds=5.0))
+    for start, end, part in ((0, 4, 2.0), (4, 7, 3.0), (7, 10, 1.5)):
+        builder.slice_of_time(start, end, {"env.step": part, "": end - start - part})
+    builder.memory([(at, 1_000_000, -1) for at in range(10)])
+    recording = builder.build()
+    figures = page_figures(recording, build_report(recording))
+    assert figures.course is not None
+    assert figures.lanes is not None
+    assert figures.course.edges_s[-1] == pytest.approx(7.0)
+    assert max(figures.course.shares["env.step"]) == pytest.approx(0.5)
+    assert figures.lanes.edges_s[-1] == pytest.approx(10.0)
+    assert figures.trees[0].seconds == pytest.approx(7.0)
+
+
+def test_the_spans_of_an_iteration_behind_a_window_are_still_where_they_were_in_it() -> None:
+    window = {"tool": "cProfile", "iterations": 1, "start_ns": START_NS + 2 * SECOND, "end_ns": START_NS + 5 * SECOND}
+    builder = a_recording(seconds=10.0, facts={"windows": [window]}).spans(span("env.step", self_seconds=5.0))
+    for start, end in ((0, 2), (2, 5), (5, 10)):
+        builder.slice_of_time(start, end, {"env.step": 0.5 * (end - start), "": 0.5 * (end - start)})
+    builder.iterations([1.0] * 10)
+    builder.slow = (a_slow_one(8, 8.0, 1.0, [(builder.find("env.step"), 0.25, 0.5)]),)
+    (found,) = slow_timelines(outside_windows(builder.build()))
+    assert found.at_s == pytest.approx(5.0)
+    assert [(one.start_s, one.seconds) for one in found.spans] == [(pytest.approx(0.25), pytest.approx(0.5))]
+
+
+def test_the_slowest_iteration_is_shown_whole_and_the_others_in_what_room_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rlprof.analyse.iteration_timeline.MOST_SPANS", 10)
+    monkeypatch.setattr("rlprof.analyse.iteration_timeline.FEWEST_SPANS", 2)
+    builder = a_recording(seconds=10.0).spans(span("env.step", self_seconds=5.0)).iterations([1.0] * 10)
+    step = builder.find("env.step")
+    builder.slow = tuple(
+        a_slow_one(index, index, 1.0 - 0.1 * index, [(step, 0.1 * turn, 0.05) for turn in range(count)])
+        for index, count in ((3, 6), (4, 5))
+    )
+    first, second = slow_timelines(builder.build())
+    assert (len(first.spans), first.left_out) == (6, 0)
+    assert (len(second.spans), second.left_out) == (4, 1)

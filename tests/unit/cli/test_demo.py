@@ -61,3 +61,10 @@ def test_functions_are_profiled_once_per_mode(tmp_path: Path, monkeypatch: pytes
         assert other not in functions
         assert "Ordered by: cumulative time" in (tmp_path / f"found-{mode}.txt").read_text()
     assert not list(tmp_path.glob("*.rlprof*"))
+
+
+def test_speeds_are_expected_only_of_the_program_that_they_are_about() -> None:
+    teacher = DEMOS["teacher"]
+    assert [row["phase"] for row in teacher.expectations(["--total-steps=64", "--seed", "3"])] == ["supervised", "ppo"]
+    assert teacher.expectations(["--envs", "2"]) == ()
+    assert DEMOS["petri"].expectations([]) == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import html
 import json
@@ -13,11 +14,15 @@ from typing import Any
 
 import pytest
 
+from rlprof.model.report import Inferred
+from rlprof.render.markdown import render_markdown
+from rlprof.render.notebook import render_notebook
 from rlprof.render.page.axis import ticks, time_ticks
 from rlprof.render.page.document import asset, document, embedded
 from rlprof.render.page.excerpts import Excerpts
 from rlprof.render.page.report import report_payload
 from rlprof.render.page.tints import ORDER, hue, stacking, tint
+from rlprof.render.paths import Paths
 from support.examples import HOSTILE, busy_recording, hostile_recording, ppo_recording
 from support.pages import full_report, page_of
 from support.vector_envs import vector_recording
@@ -91,7 +96,7 @@ def test_every_recording_has_a_page(recording: Any) -> None:
     from rlprof.analyse.page import page_figures
 
     found = recording()
-    page = page_of(complete_report(found), page_figures(found))
+    page = page_of(complete_report(found), page_figures(found, complete_report(found)))
     page.encode("utf-8")
     assert data_of(page)["kind"] == "report"
 
@@ -150,3 +155,80 @@ def test_every_phase_has_the_hue_of_its_category_and_a_shade_of_its_own() -> Non
     assert hue('"><script>') == "other"
     assert {hue(part) for part in ("unattributed", "startup", "overhead", "gc")} <= set(ORDER)
     assert stacking("env.step") < stacking("learn.loss") < stacking("unattributed")
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        ("/home/ann/project/train.py", "train.py"),
+        ("/home/ann/project/envs/arm.py", "envs/arm.py"),
+        ("/home/ann/projects/train.py", "~/projects/train.py"),
+        ("/opt/env/lib/python3.11/site-packages/torch/nn/modules/linear.py", "torch/nn/modules/linear.py"),
+        ("/usr/lib/python3.11/json/decoder.py", "json/decoder.py"),
+        ("/srv/shared/train.py", "/srv/shared/train.py"),
+        ("<frozen runpy>", "<frozen runpy>"),
+    ],
+)
+def test_files_are_named_as_people_on_other_machines_know_them(
+    file: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    paths = Paths("/home/ann/project")
+    assert paths.shown(file) == shown
+    assert paths.in_words(f"see `{file}`, {file}:12") == f"see `{shown}`, {shown}:12"
+
+
+@pytest.mark.parametrize("directory", [None, "", "/"])
+def test_a_program_that_ran_nowhere_in_particular_has_whole_paths(
+    directory: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/root")
+    assert Paths(directory).shown("/srv/train.py") == "/srv/train.py"
+    assert Paths(directory).in_words("1/2 of a/b, 3 steps/s, and/or") == "1/2 of a/b, 3 steps/s, and/or"
+
+
+def test_no_text_of_the_page_holds_the_folder_in_which_the_program_ran() -> None:
+    report, figures = full_report("/home/ann/secret/train.py")
+    (first, *others) = report.findings
+    told = dataclasses.replace(
+        first,
+        cure="change /home/ann/secret/train.py:2",
+        title="in /home/ann/secret/train.py",
+        evidence={"file": "/home/ann/secret/train.py", "lines": [{"file": "/home/ann/secret/train.py", "line": 3}]},
+    )
+    report = dataclasses.replace(
+        report,
+        recording="/home/ann/secret/run.rlprof",
+        findings=(told, *others),
+        inferred=(Inferred("train:Arm", "/home/ann/secret/train.py", 3, "env"),),
+    )
+    assert "/home/ann/secret" in page_of(report, figures)
+    ran = dataclasses.replace(report.run, directory="/home/ann/secret")
+    there = dataclasses.replace(report, run=ran)
+    assert "/home/ann/secret" not in page_of(there, figures)
+    assert "/home/ann/secret" not in render_markdown(there)
+    assert "/home/ann/secret" not in render_notebook(there)
+
+
+def test_windows_operators_rollouts_and_expected_speeds_are_on_the_page() -> None:
+    payload = report_payload(*full_report())
+    assert payload["head"]["treated"] == ["run with treatments: torch threads 1 (this is not the bare program)"]
+    (window,) = payload["windows"]["entries"]
+    assert window["said"] == "torch.profiler: 3 iterations (1 to warm up), 4.50 s; they are in no other figure"
+    assert window["files"] == "run.torch-0.json.gz"
+    assert "windows of other profilers are drawn here, too" in payload["lanes"]["note"]
+    first, second = payload["windows"]["operators"]
+    assert first["rows"] == [
+        ["aten::addmm", "20", "300 ms", "400 ms", "100 ms"],
+        ["other operators", "", "100 ms", "", ""],
+    ]
+    assert (second["phase"], second["percent"]) == ("other", "20.0%")
+    (rollout,) = payload["rollouts"]
+    assert rollout["title"] == "supervised rollouts 1 to 10, 2,147 steps/s"
+    assert [(row["name"], row["depth"], row["time"]) for row in rollout["rows"]] == [
+        ("rollout", 0, "186 ms"),
+        ("teacher", 1, "100 ms"),
+    ]
+    slow, whole = payload["speeds"]
+    assert (slow["flagged"], slow["cells"][3:]) == (True, ["1,500 to 2,500", "SLOW: 33.3% of the least, below 50%"])
+    assert (whole["flagged"], whole["cells"][0], whole["cells"][4]) == (False, "whole run", "as expected")

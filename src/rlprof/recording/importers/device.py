@@ -12,7 +12,10 @@ from typing import Any, Final
 KERNELS: Final = frozenset({"kernel", "Kernel"})
 COPIES: Final = frozenset({"gpu_memcpy", "Memcpy"})
 FILLS: Final = frozenset({"gpu_memset", "Memset"})
-CALLS: Final = frozenset({"cuda_runtime", "cuda_driver", "Runtime", "hip_runtime", "hip_driver"})
+CALLS: Final = frozenset(
+    {"cuda_runtime", "cuda_driver", "Runtime", "hip_runtime", "hip_driver", "xpu_runtime", "xpu_driver"}
+    | {"privateuse1_runtime", "privateuse1_driver", "mtia_runtime"}
+)
 DIRECTIONS: Final = {
     "HtoD": ("HtoD", "HostToDevice"),
     "DtoH": ("DtoH", "DeviceToHost"),
@@ -26,7 +29,7 @@ Interval = tuple[int, int]
 
 def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> dict[str, Any] | None:
     """Figures of all device activity, or None where there is none. Events come with start and duration in ns."""
-    intervals: list[Interval] = []
+    intervals: dict[str, list[Interval]] = {}  # by device
     kernels: dict[str, list[int]] = {}
     copies: dict[str, list[int]] = {name: [0, 0, 0] for name in DIRECTIONS}
     fills, syncs = [0, 0], dict[str, list[int]]()
@@ -46,11 +49,13 @@ def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> d
                 if "Synchronize" in name:
                     _count(syncs.setdefault(name, [0, 0]), duration)
             continue
-        intervals.append((start, start + duration))
+        intervals.setdefault(_device(event), []).append((start, start + duration))
     if not intervals:
         return None
     return {
-        **_spans(intervals, trace_ns),
+        **_spans([each for found in intervals.values() for each in found]),
+        "trace_seconds": trace_ns / 1e9,
+        "devices": {name: _spans(intervals[name]) for name in sorted(intervals)},
         **_kernels(kernels),
         "launches": launches[0],
         "launch_seconds": launches[1] / 1e9,
@@ -58,6 +63,13 @@ def device_summary(events: Iterable[tuple[Event, int, int]], trace_ns: int) -> d
         "memset": {"count": fills[0], "seconds": fills[1] / 1e9},
         "syncs": {name: {"count": count, "seconds": spent / 1e9} for name, (count, spent) in sorted(syncs.items())},
     }
+
+
+def _device(event: Event) -> str:
+    """Which one it was: traces say so in the event's arguments, and keep a process for each."""
+    arguments = event.get("args")
+    found = arguments.get("device") if isinstance(arguments, dict) else None
+    return str(event.get("pid") if found is None else found)
 
 
 def _count(total: list[int], duration: int) -> None:
@@ -75,13 +87,12 @@ def _copy(copies: dict[str, list[int]], name: str, duration: int, event: Event) 
     found[2] += int(size) if isinstance(size, int | float) and 0 <= size < 1 << 60 else 0
 
 
-def _spans(intervals: list[Interval], trace_ns: int) -> dict[str, Any]:
+def _spans(intervals: list[Interval]) -> dict[str, Any]:
     busy = union_ns(intervals)
     span = max(end for _, end in intervals) - min(start for start, _ in intervals)
     idle = span - busy
     return {
         "span_seconds": span / 1e9,
-        "trace_seconds": trace_ns / 1e9,
         "busy_seconds": busy / 1e9,
         "idle_seconds": idle / 1e9,
         "busy_share": busy / span if span else None,
@@ -122,9 +133,11 @@ def joined(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
         sums[0] += kernel["count"]
         sums[1] += kernel["seconds"]
     longest = sorted(kernels.items(), key=lambda item: (-item[1][1], item[0]))[:MOST_KERNELS]
-    span, busy, count = total["span_seconds"], total["busy_seconds"], total["kernels"]["count"]
-    total["busy_share"] = busy / span if span else None
-    total["idle_share"] = total["idle_seconds"] / span if span else None
+    count = total["kernels"]["count"]
+    for sums in (total, *total.get("devices", {}).values()):
+        span = sums["span_seconds"]
+        sums["busy_share"] = sums["busy_seconds"] / span if span else None
+        sums["idle_share"] = sums["idle_seconds"] / span if span else None
     total["kernels"]["mean_seconds"] = total["kernels"]["seconds"] / count if count else None
     total["top_kernels"] = [{"name": name, "count": c, "seconds": t} for name, (c, t) in longest]
     return total

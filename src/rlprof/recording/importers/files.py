@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -16,6 +17,8 @@ from rlprof.recording.importers.torch_trace import read_torch_trace
 
 MOST_BYTES: Final = 4 << 30
 _GZIP: Final = b"\x1f\x8b"
+#: Digits before the point up to which a float is good to a tenth of a nanosecond, in microseconds.
+_FLOATS_FIT: Final = 11
 _JSON: Final = (b"{", b"[")
 
 
@@ -38,9 +41,16 @@ def parse_json(file: Path) -> Any:
     if len(raw) > MOST_BYTES:
         raise NotARecording(f"{file} holds more than {MOST_BYTES >> 30} GiB")
     try:
-        return json.loads(raw)
-    except (ValueError, RecursionError) as error:
+        # Names of kernels and paths come as the profiler found them: with bytes and signs that JSON does not allow.
+        text = raw.decode("utf-8-sig", "replace")
+        return json.loads(text, parse_float=_number, strict=False)
+    except (ValueError, ArithmeticError, RecursionError) as error:
         raise NotARecording(f"{file} is no JSON: {error}") from None
+
+
+def _number(text: str) -> float | Decimal:
+    """Microseconds since 1970 with three decimals do not fit a float: two kernels in a row would overlap or part."""
+    return Decimal(text) if text.find(".") > _FLOATS_FIT else float(text)
 
 
 def _unpacked(file: Path, most: int) -> bytes:

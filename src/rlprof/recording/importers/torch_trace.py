@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from rlprof.model.errors import NotARecording
 from rlprof.model.kinds import ITERATION, PROBE
-from rlprof.recording.importers.device import Event, device_summary
+from rlprof.recording.importers.device import CALLS, Event, device_summary
 from rlprof.recording.importers.spans import Imported, Span, root, settle_self
 
 #: What runs on the host and nests; Python functions are left out, they would be thousands deep.
-HOST: Final = frozenset({"cpu_op", "user_annotation", "Operator", "cuda_runtime", "Runtime", "cuda_driver"})
+HOST: Final = frozenset({"cpu_op", "user_annotation", "Operator"}) | CALLS
 STEP: Final = "ProfilerStep#"
 #: The phase an operator's name tells, by how the name begins; the first that fits counts.
 PHASES: Final = (
@@ -68,7 +69,7 @@ def timed_events(document: Any) -> Iterator[Timed]:
 
 
 def _nanoseconds(microseconds: Any) -> int | None:
-    if isinstance(microseconds, bool) or not isinstance(microseconds, int | float):
+    if isinstance(microseconds, bool) or not isinstance(microseconds, int | float | Decimal):
         return None
     if isinstance(microseconds, int):
         return microseconds * 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from rlprof.analyse.call_layout import CallNode, CallTree
 from rlprof.analyse.iteration_timeline import IterationTimeline
@@ -16,28 +16,38 @@ from rlprof.render.page.axis import time_ticks
 from rlprof.render.page.tints import tint
 
 Payload = dict[str, Any]
+Pieces = tuple[str, ...]  # of a text, to be joined by commas
+#: Places are whole numbers up to this one: shorter to write, and fine enough to zoom in on the shortest span.
+SCALE: Final = 1_000_000
 
 
 @dataclass
 class _Boxes:
-    """Names and colours are numbered, since most of them come often."""
+    """Names, colours and the pieces of texts are numbered, since most of them come often."""
 
     names: dict[str, int] = field(default_factory=dict)
+    pieces: dict[str, int] = field(default_factory=dict)
     tints: dict[str, int] = field(default_factory=dict)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def add(self, name: str, part: str, parent: int | None, depth: int, place: tuple[float, float], text: str) -> None:
+    def add(
+        self, name: str, part: str, parent: int | None, depth: int, place: tuple[float, float], text: Pieces
+    ) -> None:
         number = self.names.setdefault(clean_text(name), len(self.names))
         colour = self.tints.setdefault(part, len(self.tints))
         start, end = place
         above = -1 if parent is None else parent
-        self.rows.append((number, colour, above, depth, round(start, 5), round(max(end, start), 5), text))
+        said = [self.pieces.setdefault(clean_text(piece), len(self.pieces)) for piece in text]
+        places = round(start * SCALE), round(max(end, start) * SCALE)
+        self.rows.append((number, colour, above, depth, *places, said))
 
     def payload(self) -> Payload:
         columns = ("name", "tint", "parent", "depth", "from", "to", "text")
         by_column = zip(*self.rows, strict=True) if self.rows else ((),) * len(columns)
         return {
+            "scale": SCALE,
             "names": list(self.names),
+            "pieces": list(self.pieces),
             "tints": [tint(part) for part in self.tints],
             **{column: list(values) for column, values in zip(columns, by_column, strict=True)},
         }
@@ -69,12 +79,14 @@ def _name(node: CallNode) -> str:
     return node.name
 
 
-def _text(node: CallNode, whole: float) -> str:
+def _text(node: CallNode, whole: float) -> Pieces:
     share = format_percent(node.total_seconds / whole) if whole > 0 else ""
-    said = f"total {format_duration(node.total_seconds)} ({share}), self {format_duration(node.self_seconds)}"
-    if node.calls is not None:
-        said += f", {format_count(node.calls)} calls, {node.phase}"
-    return f"{said}, {_short(node.file)}:{node.line}" if node.file is not None else said
+    return (
+        f"total {format_duration(node.total_seconds)} ({share})",
+        f"self {format_duration(node.self_seconds)}",
+        *((f"{format_count(node.calls)} calls", node.phase) if node.calls is not None else ()),
+        *((f"{_short(node.file)}:{node.line}",) if node.file is not None else ()),
+    )
 
 
 def _short(file: str) -> str:
@@ -114,7 +126,7 @@ def _timeline(found: IterationTimeline | None) -> Payload:
     boxes = _Boxes()
     for span in found.spans:
         end = span.start_s + span.seconds
-        text = f"{format_duration(span.seconds)}, from {format_duration(span.start_s)} on, {span.phase}"
+        text = format_duration(span.seconds), f"from {format_duration(span.start_s)} on", span.phase
         place = (span.start_s / found.seconds, end / found.seconds)
         boxes.add(span.name, span.phase, span.parent, span.depth, place, text)
     note = f"{format_count(found.left_out)} shorter spans are not drawn" if found.left_out else ""

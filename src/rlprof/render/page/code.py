@@ -10,22 +10,23 @@ from rlprof.render.code_lines import called, few, margin, name_of, rest_of, samp
 from rlprof.render.overview import share
 from rlprof.render.page.excerpts import Excerpts
 from rlprof.render.page.tints import tint
+from rlprof.render.paths import Paths
 
 Payload = dict[str, Any]
 MOST_LINES: Final = 20
 
 
-def drilldown(report: Report, excerpts: Excerpts) -> Payload:
+def drilldown(report: Report, excerpts: Excerpts, paths: Paths) -> Payload:
     """The parts that have lines, the largest first."""
     parts = sorted((part for part in report.drilldown or () if part.lines), key=lambda part: part.seconds, reverse=True)
     return {
-        "parts": [_part(part, report, excerpts) for part in parts],
+        "parts": [_part(part, report, excerpts, paths) for part in parts],
         "notes": list(unseen(report)),
         "sampled": report.drilldown is not None,
     }
 
 
-def _part(part: Drilldown, report: Report, excerpts: Excerpts) -> Payload:
+def _part(part: Drilldown, report: Report, excerpts: Excerpts, paths: Paths) -> Payload:
     shown = list(part.lines[:MOST_LINES])
     return {
         "name": name_of(part),
@@ -33,7 +34,7 @@ def _part(part: Drilldown, report: Report, excerpts: Excerpts) -> Payload:
         "time": format_duration(part.seconds),
         "percent": format_percent(share(part.seconds, report.ledger.wall_seconds)),
         "samples": few(part) or samples_text(part),
-        "lines": [_line(line, part, excerpts) for line in shown],
+        "lines": [_line(line, part, excerpts, paths) for line in shown],
         "rest": [
             [name, format_duration(seconds)]
             for name, seconds in rest_of(part, shown)
@@ -42,10 +43,10 @@ def _part(part: Drilldown, report: Report, excerpts: Excerpts) -> Payload:
     }
 
 
-def _line(line: LineEntry, part: Drilldown, excerpts: Excerpts) -> Payload:
+def _line(line: LineEntry, part: Drilldown, excerpts: Excerpts, paths: Paths) -> Payload:
     return {
         "place": short_place(line),
-        "file": line.file,
+        "file": paths.shown(line.file),
         "function": line.function,
         "own": line.own,
         "time": format_duration(line.seconds),

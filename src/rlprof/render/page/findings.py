@@ -8,35 +8,40 @@ from typing import Any
 from rlprof.model.report import Finding, Place
 from rlprof.model.units import format_ratio
 from rlprof.render.page.excerpts import Excerpts
+from rlprof.render.paths import Paths
 from rlprof.render.why import is_nested, shown, words_of
 
 Payload = dict[str, Any]
 
 
-def findings(found: tuple[Finding, ...], excerpts: Excerpts) -> list[Payload]:
+def findings(found: tuple[Finding, ...], excerpts: Excerpts, paths: Paths) -> list[Payload]:
     """In the order of the report."""
     return [
         {
             "rule": finding.rule,
             "severity": finding.severity,
-            "title": finding.title,
-            "where": [_place(place, excerpts) for place in finding.where],
+            "title": paths.in_words(finding.title),
+            "where": [_place(place, excerpts, paths) for place in finding.where],
             "gain": f"at most {format_ratio(finding.gain.high)}",
-            "cure": finding.cure,
+            "cure": paths.in_words(finding.cure),
             "learning": "changed by the cure" if finding.changes_learning else "not changed by the cure",
             "verify": finding.verify,
-            "evidence": evidence(finding.evidence),
+            "evidence": [_named(table, paths) for table in evidence(finding.evidence)],
         }
         for finding in found
     ]
 
 
-def _place(place: Place, excerpts: Excerpts) -> Payload:
+def _place(place: Place, excerpts: Excerpts, paths: Paths) -> Payload:
     return {
-        "place": f"{place.file}:{place.line}",
+        "place": f"{paths.shown(place.file)}:{place.line}",
         "function": place.function,
         "excerpt": excerpts.number(place.file, place.line),
     }
+
+
+def _named(table: Payload, paths: Paths) -> Payload:
+    return {**table, "rows": [[paths.in_words(cell) for cell in row] for row in table["rows"]]}
 
 
 def evidence(values: Mapping[str, Any], title: str = "") -> list[Payload]:

@@ -73,20 +73,26 @@ def _moments(found: PhaseCourse) -> Iterator[str]:
         yield f"{format_duration(found.edges_s[cell])} to {format_duration(found.edges_s[cell + 1])}: {speed}{parts}"
 
 
-def lanes(found: Lanes | None) -> Payload | None:
+def lanes(found: Lanes | None, report: Report) -> Payload | None:
     """A row per process: what it did in the course of the run."""
     if found is None:
         return None
     end = found.edges_s[-1]
     states = [state for state in STATES if any(state in lane.shares for lane in found.lanes)]
     more = f"{found.left_out} more processes are not drawn" if found.left_out else ""
+    notes = "; ".join(filter(None, (more, _with_windows(report))))
     return {
         "edges": rounded([edge / end for edge in found.edges_s]),
         "states": states,
         "lanes": [_lane(lane, states) for lane in found.lanes],
         "ticks": time_ticks(end),
-        "note": more,
+        "note": notes,
     }
+
+
+def _with_windows(report: Report) -> str:
+    """Of what is about all processes: only the main one was looked at, and the others went on meanwhile."""
+    return "windows of other profilers are drawn here, too" if any(window.apart for window in report.windows) else ""
 
 
 def _lane(lane: Lane, states: Sequence[str]) -> Payload:
@@ -137,6 +143,7 @@ def memory(curves: tuple[MemoryCurve, ...], report: Report) -> Payload | None:
         "curves": [_curve(curve, end, highest) for curve in curves],
         "ticks": time_ticks(end),
         "heights": ticks(highest, format_megabytes),
+        "note": _with_windows(report),
     }
 
 

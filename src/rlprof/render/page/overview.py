@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlprof.model.phases import OVERHEAD, STARTUP, UNATTRIBUTED
-from rlprof.model.report import Report
+from rlprof.model.report import Report, ReportWarning
 from rlprof.model.units import (
     format_count,
     format_duration,
@@ -15,18 +15,19 @@ from rlprof.model.units import (
     format_rate,
     three_digits,
 )
-from rlprof.render.overview import share
+from rlprof.render.overview import share, treated, when
 from rlprof.render.page.tints import stacking, tint
+from rlprof.render.paths import Paths
 
 Payload = dict[str, Any]
 
 
-def head(report: Report) -> Payload:
+def head(report: Report, paths: Paths) -> Payload:
     """What ran, how it ended, on which machine."""
     run = report.run
     ending = run.status if run.exit_code in (None, 0) else f"{run.status}, exit code {run.exit_code}"
     facts = (
-        run.started[:16].replace("T", " ") + (" UTC" if run.started.endswith("+00:00") else ""),
+        when(run),
         run.host,
         f"Python {run.python}" if run.python else None,
         f"torch {run.torch}" if run.torch else None,
@@ -40,7 +41,8 @@ def head(report: Report) -> Payload:
         "ending": ending,
         "facts": [fact for fact in facts if fact],
         "figures": list(_figures(report)),
-        "recording": report.recording,
+        "recording": paths.shown(report.recording),
+        "treated": list(treated(report)),
     }
 
 
@@ -68,6 +70,8 @@ def _figures(report: Report) -> Iterator[Payload]:
         slope = report.memory.rss_slope_mb_per_min
         beside = f"{'+' if slope >= 0 else '-'}{format_megabytes(abs(slope))}/min" if slope is not None else ""
         yield _figure("memory, peak", format_megabytes(report.memory.rss_peak_mb), beside)
+    if ledger.overhead_seconds <= 0 and ledger.overhead_error_seconds <= 0:
+        return  # imported: rlprof took no part in it
     error = format_duration(ledger.overhead_error_seconds)
     cost = format_percent(share(ledger.overhead_seconds, ledger.wall_seconds))
     yield _figure("rlprof's own cost", cost, f"{format_duration(ledger.overhead_seconds)} ± {error}")
@@ -115,13 +119,20 @@ def _row(part: str, seconds: float, of_wall: float, calls: str, each: float | No
     }
 
 
-def trust(report: Report) -> Payload:
+def trust(report: Report, paths: Paths) -> Payload:
     """What to doubt: warnings with their remedies, notes, and what was lost."""
     doubts = [entry for entry in report.warnings if not entry.code.startswith("note-")]
     notes = [entry for entry in report.warnings if entry.code.startswith("note-")]
     return {
-        "warnings": [{"code": entry.code, "message": entry.message, "remedy": entry.remedy} for entry in doubts],
-        "notes": [entry.message for entry in notes],
+        "warnings": [
+            {"code": entry.code, "message": paths.in_words(entry.message), "remedy": paths.in_words(entry.remedy)}
+            for entry in doubts
+        ],
+        "notes": [paths.in_words(entry.message) for entry in notes],
         "losses": [f"{format_count(lost)} {kind.replace('_', ' ')}" for kind, lost in report.losses.items() if lost],
-        "inferred": [f"{item.name} as {item.role} ({item.file}:{item.line})" for item in report.inferred],
+        "inferred": [f"{item.name} as {item.role} ({paths.shown(item.file)}:{item.line})" for item in report.inferred],
     }
+
+
+def _warning(entry: ReportWarning, paths: Paths) -> Payload:
+    return {"code": entry.code, "message": paths.in_words(entry.message), "remedy": paths.in_words(entry.remedy)}

@@ -6,29 +6,34 @@ from typing import Any
 
 from rlprof.analyse.page import PageFigures
 from rlprof.model.report import Report
-from rlprof.render.page import boxes, code, findings, over_time, overview, tables
+from rlprof.render.page import boxes, code, device, findings, over_time, overview, rollouts, tables, windows
 from rlprof.render.page.excerpts import Excerpts
+from rlprof.render.paths import Paths
 
 
 def report_payload(report: Report, figures: PageFigures) -> dict[str, Any]:
     """Everything, in the order in which it is read."""
     excerpts = Excerpts(report.run.started)
+    paths = Paths(report.run.directory)
     return {
         "kind": "report",
-        "head": overview.head(report),
-        "verdict": report.verdict or "",
-        "findings": findings.findings(report.findings, excerpts),
+        "head": overview.head(report, paths),
+        "verdict": paths.in_words(report.verdict or ""),
+        "findings": findings.findings(report.findings, excerpts, paths),
         "ledger": overview.ledger(report),
         "course": over_time.course(figures.course, report),
+        "rollouts": rollouts.rollouts(figures.rollouts),
+        "speeds": rollouts.speeds(figures.speeds),
         "trees": boxes.trees(figures.trees),
         "operations": tables.operations(report),
-        "drilldown": code.drilldown(report, excerpts),
-        "lanes": over_time.lanes(figures.lanes),
+        "drilldown": code.drilldown(report, excerpts, paths),
+        "lanes": over_time.lanes(figures.lanes, report),
         "vectorEnvs": over_time.vector_envs(report),
         "memory": over_time.memory(figures.memory, report),
-        "device": findings.evidence(report.device) if report.device is not None else [],
+        "windows": windows.windows(report),
+        "device": device.device(report.device),
         "whatif": tables.whatif(report),
         "iterations": boxes.iterations(figures.iterations, report),
-        "trust": overview.trust(report),
+        "trust": overview.trust(report, paths),
         "excerpts": excerpts.entries,
     }

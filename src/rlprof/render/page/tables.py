@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from rlprof.model.clean import clean_text
-from rlprof.model.report import Operation, Report, WhatIf
+from rlprof.model.report import Operation, ProcessEntry, Report, WhatIf
 from rlprof.model.units import format_percent, format_ratio
 from rlprof.render.columns import columns_with_data
 from rlprof.render.overview import share
@@ -35,7 +35,7 @@ def operations(report: Report) -> Payload:
     shown = report.operations[:MOST_OPERATIONS]
     columns = columns_with_data(shown)
     walls = {process.id: process.wall_seconds for process in report.run.processes}
-    roles = {process.id: f"{process.role} {process.pid}" for process in report.run.processes}
+    processes = {process.id: process for process in report.run.processes}
     several = len({(operation.process, operation.thread) for operation in shown}) > 1
     rows = []
     for operation in shown:
@@ -45,7 +45,7 @@ def operations(report: Report) -> Payload:
                 "path": [clean_text(name) for name in operation.path],
                 "phase": operation.phase,
                 "tint": tint(operation.phase),
-                "where": f"{roles.get(operation.process, '')} {operation.thread}".strip() if several else "",
+                "where": _where(processes.get(operation.process), operation.thread) if several else "",
                 "labels": list(operation.labels),
                 "open": operation.open,
                 "cells": [format_percent(part), *(column.cell(operation) for column in columns)],
@@ -58,6 +58,13 @@ def operations(report: Report) -> Payload:
         "several": several,
         "leftOut": len(report.operations) - len(shown),
     }
+
+
+def _where(process: ProcessEntry | None, thread: str) -> str:
+    """The process, and a thread that is not the one that its ledger is about."""
+    if process is None:
+        return thread
+    return f"{process.role} {process.pid}" + (f" {thread}" if thread != process.thread else "")
 
 
 def whatif(report: Report) -> list[Payload]:
