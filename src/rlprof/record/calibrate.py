@@ -13,7 +13,8 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from functools import reduce
+from typing import Any, Final, NamedTuple
 
 from rlprof import _core
 from rlprof.model import kinds
@@ -36,53 +37,54 @@ Loop = Callable[[int], Any]
 
 
 def calibrate() -> Calibration:
-    """The cost of each kind of span, with its error. Must run before anything is recorded: it wipes the recorder."""
-    costs: dict[int, SpanCost] = {}
-    looks: dict[int, tuple[int, int, int]] = {}
-    for kind, (bare, spanned) in _LOOPS.items():
-        costs[kind], looked = _cost_of(bare, spanned)
-        if kind in looked:
-            looks[kind] = looked[kind]
-        if kind in WITHOUT_SPANS:
-            costs[kind] = _all_outside(costs[kind])
+    """The cost of each kind of span, with its error. Must run before anything is recorded: it wipes the recorder.
+
+    All kinds take turns, so that what slows the machine for some milliseconds spoils a round of each and not all rounds
+    of one. The first rounds are not counted: the interpreter adapts to code that it runs often.
+    """
+    rounds: dict[int, list[_Round]] = {kind: [] for kind in _LOOPS}
+    for _ in range(ROUNDS):
+        for kind, (bare, spanned) in _LOOPS.items():
+            rounds[kind].append(_one_round(bare, spanned))
+    counted = {kind: measured[WARM_UP:] for kind, measured in rounds.items()}
+    _core.wipe()
+    costs = {kind: _cost_of(measured, has_span=kind not in WITHOUT_SPANS) for kind, measured in counted.items()}
     costs[kinds.MEMORY] = costs[kinds.WITH]
     costs[kinds.ITERATION] = costs[kinds.WITH]
-    _core.wipe()
-    return Calibration(costs, looks)
+    looks = {kind: reduce(add_looks, (each.looks for each in measured)) for kind, measured in counted.items()}
+    return Calibration(costs, {kind: seen[kind] for kind, seen in looks.items() if kind in seen})
 
 
-def _cost_of(bare: Loop, timed: Loop) -> tuple[SpanCost, Looks]:
-    """Bare and timed loops take turns, so that what slows the machine for a while slows both.
+class _Round(NamedTuple):
+    """One round of a kind: nanoseconds of a span, those of them inside its own duration, and calls looked at."""
 
-    The first rounds are not counted: the interpreter adapts to code that it runs often.
-    """
-    inside, whole = [], []
-    looks: Looks = {}
+    whole: float
+    inside: float
+    looks: Looks
+
+
+def _one_round(bare: Loop, spanned: Loop) -> _Round:
     spans = TURNS * SPANS_A_TURN
-    for number in range(ROUNDS):
-        _core.wipe()
-        _core.switch_on(threading.get_ident())
-        _core.iteration()  # with it runs the flight recorder, as in a training loop
-        timed(2)  # the first span of a path makes it
-        _core.drain()
-        started = time.perf_counter_ns()
-        timed(TURNS)
-        between = time.perf_counter_ns()
-        bare(TURNS)
-        ended = time.perf_counter_ns()
-        _core.switch_off()
-        looks = add_looks(looks, _core.take_looks()) if number >= WARM_UP else looks
-        whole.append(((between - started) - (ended - between)) / spans)
-        inside.append(_mean_leaf() - (ended - between) / spans)
-    cost = max(0.0, statistics.median(whole[WARM_UP:]))
-    within = min(max(0.0, statistics.median(inside[WARM_UP:])), cost)
-    deviation = statistics.median(abs(value - cost) for value in whole[WARM_UP:])
-    return SpanCost(within, cost - within, deviation), looks
+    _core.wipe()
+    _core.switch_on(threading.get_ident())
+    _core.iteration()  # with it runs the flight recorder, as in a training loop
+    spanned(2)  # the first span of a path makes it
+    _core.drain()
+    started = time.perf_counter_ns()
+    spanned(TURNS)
+    between = time.perf_counter_ns()
+    bare(TURNS)
+    ended = time.perf_counter_ns()
+    _core.switch_off()
+    looks = _core.take_looks()
+    without = (ended - between) / spans
+    return _Round((between - started) / spans - without, _mean_leaf() - without, looks)
 
 
-def _all_outside(cost: SpanCost) -> SpanCost:
-    """What a call costs that has no span of its own."""
-    return SpanCost(0.0, cost.inside_ns + cost.outside_ns, cost.error_ns)
+def _cost_of(rounds: list[_Round], *, has_span: bool) -> SpanCost:
+    cost = max(0.0, statistics.median(each.whole for each in rounds))
+    within = min(max(0.0, statistics.median(each.inside for each in rounds)), cost) if has_span else 0.0
+    return SpanCost(within, cost - within, statistics.median(abs(each.whole - cost) for each in rounds))
 
 
 def _mean_leaf() -> float:
