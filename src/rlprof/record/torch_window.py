@@ -17,6 +17,9 @@ from rlprof.recording.place import trace_of
 
 #: A range of this name and a number is where the recording's clock was read.
 CLOCK: Final = "rlprof.clock#"
+UNSURE: Final = -1  # in place of a reading
+SURE_NS: Final = 50_000
+MARK_TRIES: Final = 8
 _QUIET: Final = "6"  # of Kineto's levels: it would say on stderr that it starts and stops
 
 
@@ -110,14 +113,21 @@ class TorchWindow:
         self._files, self._saved = [file.name], True
 
     def _mark(self) -> None:
-        """A range in the trace, begun between two readings of our clock."""
+        """A range in the trace, begun between two readings of our clock.
+
+        Where something else ran in between, nobody knows when it began: then another one is tried.
+        """
         torch: Any = sys.modules["torch"]
         profiler = torch.ops.profiler
-        before = _core.clock_ns()
-        handle = profiler._record_function_enter_new(f"{CLOCK}{len(self._marks)}", None)
-        after = _core.clock_ns()
-        profiler._record_function_exit._RecordFunction(handle)
-        self._marks.append((before + after) // 2)
+        for number in range(MARK_TRIES):
+            before = _core.clock_ns()
+            handle = profiler._record_function_enter_new(f"{CLOCK}{len(self._marks)}", None)
+            after = _core.clock_ns()
+            profiler._record_function_exit._RecordFunction(handle)
+            is_sure = after - before < SURE_NS
+            self._marks.append((before + after) // 2 if is_sure or number == MARK_TRIES - 1 else UNSURE)
+            if is_sure:
+                return
 
     @contextlib.contextmanager
     def _our_doing(self) -> Iterator[None]:

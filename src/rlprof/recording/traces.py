@@ -63,7 +63,7 @@ def _clock(events: Iterable[Timed], marks: list[int]) -> list[tuple[int, int]]:
     for event, start, _ in events:
         name = str(event.get("name", ""))
         number = name.removeprefix(CLOCK)
-        if name.startswith(CLOCK) and number.isdecimal() and int(number) < len(marks):
+        if name.startswith(CLOCK) and number.isdecimal() and int(number) < len(marks) and marks[int(number)] >= 0:
             found.append((start, marks[int(number)] - start))
     return sorted(found)
 
