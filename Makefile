@@ -20,9 +20,8 @@ help: ## list the targets
 demo: .venv/.for-demo ## profile a real PPO, compare its two engines; report files in demo-report/
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@$(BIN)/rlprof demo petri --no-html --out $(DEMO)/petri.rlprof --batches $(DEMO_BATCHES) --breakdown --compare
-	@for form in text:txt json:json markdown:md html:html; do \
-		$(BIN)/rlprof report $(DEMO)/petri.rlprof --$${form%:*} $(DEMO)/report.$${form#*:}; \
-	done
+	@$(BIN)/rlprof report $(DEMO)/petri.rlprof --text $(DEMO)/report.txt --json $(DEMO)/report.json \
+		--markdown $(DEMO)/report.md --html $(DEMO)/report.html
 	@$(BIN)/rlprof compare $(DEMO)/petri-turbo.rlprof --by turbo --markdown $(DEMO)/comparison.md \
 		--html $(DEMO)/comparison.html > /dev/null
 	@echo
