@@ -67,7 +67,7 @@ class NamedFunctions:
 
     def _wrap(self, target: Target, owner: Any, name: str) -> None:
         raw = _attribute(owner, name)
-        if raw is None:
+        if raw is None or target not in self.missing:  # another look, within this one or beside it, was quicker
             return
         if is_named(raw) and name in vars(owner):  # seen when its class was made; what is inherited may be named, too
             self._settle(target, self.found)
@@ -86,6 +86,8 @@ class NamedFunctions:
             self._settle(target, self.found)
 
     def _settle(self, target: Target, where: list[str]) -> None:
+        if target not in self.missing:
+            return
         self.missing.remove(target)
         where.append(target.text)
         self._changed(self)

@@ -12,6 +12,7 @@ from rlprof.probes.evaluations import FUNCTIONS, METHODS, timed_evaluation
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
 from rlprof.probes.named_spans import NamedSpans
+from rlprof.probes.one_at_a_time import OneAtATime
 from rlprof.probes.patching import Patches
 from rlprof.probes.policy_methods import watch_policy_methods
 from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something
@@ -45,11 +46,12 @@ def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> N
             names.look(thorough)
         return more or bool(by_name)
 
+    one = OneAtATime()
     if spans is not None:
         spans.start(watch)
     watch.watch("torch", lambda torch: follow_compiler(torch, patches))
-    watch_classes(made, patches)
-    Lookout(look).start(patches)
+    watch_classes(one.in_turn(made), patches)
+    Lookout(one.if_free(look, otherwise=True)).start(patches)  # a moment that is missed is followed by others
 
 
 def _by_name(patches: Patches, exceptions: Mapping[str, Collection[Target]]) -> tuple[TellingNames, ...]:
