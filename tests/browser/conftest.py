@@ -11,8 +11,9 @@ import pytest
 from support.chromium import started_chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """Not for the whole session: while it is there, an event loop runs in this thread, which other tests would meet."""
     with started_chromium() as browser:
         yield browser
 

@@ -188,7 +188,7 @@ cdef PyObject *call_timed(PyObject *timed, PyObject **args, size_t count, PyObje
             if step_errand is not None:
                 run_errand()
                 record = here()
-        if self.before is not None and not (self.steps and record.settled):
+        if self.before is not None and not (self.steps and (record.settled or settle_alone(record))):
             try:
                 self.before()
             except Exception as error:

@@ -1,8 +1,5 @@
 # A network's forward pass: only the outermost call is one; whether it acts or learns is told by its gradients.
 
-cdef enum:
-    KIND_PROBE = 7
-
 cdef str COMPILING_FLAG = "_is_compiling_flag"
 
 
@@ -120,6 +117,9 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
         if record.busy[self.loss]:
             return self.learning
         rlprof_find_caller(PyThreadState_Get(), &code, &at)
+        if record.unheard:
+            begin_loss_here(record, self.loss, code, at)
+            return self.learning
         if code == NULL or not self.begins(<object>code, at):
             return self.learning
         record = here()
@@ -129,7 +129,10 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
     if record.busy[self.loss]:
         return self.learning
     if record.busy[self.train]:
-        self.begins(None, 0)
+        if record.unheard:
+            begin_loss_here(record, self.loss, NULL, 0)
+        else:
+            self.begins(None, 0)
         return self.learning
     rlprof_find_caller(PyThreadState_Get(), &code, &at)
     if code != NULL and remember_acting(record, code, at, module) and self.acts(<object>code, at):

@@ -36,12 +36,12 @@ def iteration():
 
 def infer_turn():
     """A probe saw the loop turn. It opens no span, because it may see it from anywhere; the program's own marks win."""
-    cdef ThreadRecord *record
+    infer_turn_of(here())
+
+
+cdef void infer_turn_of(ThreadRecord *record) noexcept:
     cdef int64_t t
-    if not recording or turns_marked:
-        return
-    record = here()
-    if leads(record):
+    if recording and not turns_marked and leads(record):
         t = now()
         note_turn(t)
         begin_turn(t)

@@ -24,6 +24,7 @@ cdef enum Kind:
     KIND_FUNCTION = 1
     KIND_ITERATION = 5
     KIND_ROOT = 6
+    KIND_PROBE = 7
 
 cdef struct Node:
     Node *parent
@@ -85,6 +86,11 @@ cdef struct ThreadRecord:
     uint64_t acted  # such forwards
     bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step
+    bint unheard  # nor of anything else that tells how the loop goes
+    bint updated  # an optimizer has stepped since the last env step
+    PyObject *loss  # the span from the first forward with gradients to `backward`
+    PyObject *loss_code  # where that forward was called, if known
+    size_t loss_at
     uint64_t env_steps  # that probes have seen begin
     Stack *base
     Lane *lane
@@ -176,6 +182,7 @@ cdef int64_t turn_index = -1
 cdef int64_t turn_start = 0
 cdef bint turn_open = False
 cdef bint turns_marked = False  # by the program itself
+cdef bint turns_heard = False  # somebody in Python is to be told of each
 cdef double turn_steps = 0
 cdef Turn turns[MAX_TURNS]
 cdef uint32_t turn_fill = 0

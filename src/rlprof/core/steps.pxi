@@ -53,7 +53,7 @@ def begin_env_step():
     if step_errand is not None:
         run_errand()
         record = here()
-    return not record.settled
+    return not (record.settled or settle_alone(record))
 
 
 def count_true(size_t address, Py_ssize_t size):

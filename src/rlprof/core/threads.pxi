@@ -182,9 +182,13 @@ cdef inline void release(ThreadRecord *record, uint32_t group) noexcept:
 cdef void free_record(ThreadRecord *record) noexcept:
     cdef PyObject *code = record.acting_code
     cdef PyObject *module = record.acting_module
+    cdef PyObject *loss = record.loss
+    cdef PyObject *loss_code = record.loss_code
     free(record)
     Py_XDECREF(code)
     Py_XDECREF(module)
+    Py_XDECREF(loss)
+    Py_XDECREF(loss_code)
 
 
 cdef inline void tally(Node *node, int64_t duration) noexcept:

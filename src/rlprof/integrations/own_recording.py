@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rlprof.probes.loop import loop
+from rlprof import _core
 from rlprof.profiler import get_profiler
 from rlprof.record.session import current_session
 from rlprof.record.turns import infer_turn
@@ -40,4 +40,4 @@ class OwnRecording:
 def turn() -> None:
     """The loop turns here: whatever the order of events would say about it later is known already."""
     infer_turn()
-    loop.updated = False
+    _core.set_updated(False)

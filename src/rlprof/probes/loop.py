@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rlprof import _core
-from rlprof.model.kinds import PROBE
 from rlprof.probes.groups import LOSS
 from rlprof.probes.stages import ROLLOUT_END, TARGET, Stages
 from rlprof.record.turns import infer_turn
@@ -22,7 +21,11 @@ Site = tuple[Any, int]
 
 
 class Loop(threading.local):
-    """The state of a thread's training loop: environments that a second thread steps do not end this one's loss."""
+    """A thread's training loop: environments that a second thread steps do not end this one's loss.
+
+    The core knows whether a loss is open and whether an optimizer has stepped, and follows both by itself once there is
+    nobody here who wants to be told.
+    """
 
     def __init__(self) -> None:
         self._listener: Callable[[], None] | None = None
@@ -34,13 +37,10 @@ class Loop(threading.local):
 
     def forget(self) -> None:
         """Begin anew: in a forked child, what the parent was in the middle of is not the child's."""
-        self.updated = False  # an optimizer has stepped since the last env step
-        self._loss: Any = None  # the span from the first forward with gradients to `backward`
-        self._site: Site | None = None
         self._acting_sites: set[Site] = set()
         self._stages = Stages()
         _core.forget_places()
-        _core.settle_steps(False)
+        _core.forget_loop()
 
     @property
     def listener(self) -> Callable[[], None] | None:
@@ -51,6 +51,12 @@ class Loop(threading.local):
     def listener(self, listener: Callable[[], None] | None) -> None:
         self._listener = listener
         _core.settle_steps(False)
+        _core.leave_alone(False)
+
+    def _leave_alone_if_may_be(self) -> None:
+        """Have the core follow the loop once nobody listens, nothing is inferred and no place acts with gradients."""
+        if self._stages.over and self._listener is None and not self._acting_sites:
+            _core.leave_alone(True)
 
     def env_step(self) -> None:
         """The environment is about to step."""
@@ -68,16 +74,19 @@ class Loop(threading.local):
         in_windows = 0
         if self._listener is not None:
             self._listener()
-        if self._loss is not None:
-            if self._site is not None:
-                self._acting_sites.add(self._site)
-            self.end_loss()
-        if self.updated:
-            self.updated = False
+        loss = _core.open_loss()
+        if loss is not None:
+            if loss[0] is not None:
+                self._acting_sites.add(loss)
+                _core.leave_alone(False)
+            _core.end_loss()
+        if _core.is_updated():
+            _core.set_updated(False)
             in_windows = infer_turn()
         if not self._stages.over:
             self._stages.note_env_step()
         _core.settle_steps(self._listener is None)
+        self._leave_alone_if_may_be()
         return in_windows
 
     def acts(self, site: Site) -> bool:
@@ -89,18 +98,11 @@ class Loop(threading.local):
         """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
         if self._listener is not None:
             self._listener()
-        if self._loss is None and not _core.is_busy(LOSS):
+        if _core.open_loss() is None and not _core.is_busy(LOSS):
             if not self._stages.over:
                 self._stages.note_loss()
-            self._loss = _core.guarded_span("loss", "learn.loss", PROBE, LOSS)
-            self._site = site
-            _core.settle_steps(False)
-            self._loss.__enter__()
-
-    def end_loss(self) -> None:
-        loss, self._loss = self._loss, None
-        if loss is not None:
-            loss.__exit__(None, None, None)
+            code, at = site or (None, 0)
+            _core.begin_loss(LOSS, code, at)
 
     def acts_for_learning(self, site: Site) -> bool:
         """A forward without gradients, from a place that means something or while the program learns.
@@ -125,15 +127,14 @@ class Loop(threading.local):
 
     def end_stages(self) -> None:
         """Close what was inferred and is still open."""
-        self.end_loss()
+        _core.end_loss()
         self._stages.end()
 
     def update(self, optimizer: Any = None) -> None:
         """An optimizer has stepped."""
         if not self._stages.over:
             self._stages.note_optimizer(optimizer)
-        self.updated = True
-        _core.settle_steps(False)
+        _core.set_updated(True)
         _core.infer_count("updates")
 
 

@@ -21,9 +21,6 @@ LIBRARY: Final = "torch"
 #: Of a forward pass, a loss, training as a whole, evaluation: in this order `_core.Forward` wants them.
 FORWARD_GROUPS: Final = (FORWARD, LOSS, TRAIN, EVALUATE)
 
-_charge = _core.charge
-_clock = _core.clock_ns
-_guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 
 
@@ -70,36 +67,7 @@ def acts_with_gradients(code: CodeType | None, place: int) -> bool:
 
 
 def _timed_backward(original: Callable[..., Any]) -> Callable[..., Any]:
-    return _core.Timed(original, "backward", "learn.backward", PROBE, before=loop.end_loss)
-
-
-class _OptimizerSteps:
-    """An optimizer's step runs between two public hooks. One that raises never reaches the second."""
-
-    def __init__(self) -> None:
-        self._open: Any = None
-
-    def before(self, *_: Any) -> None:
-        began = _clock()
-        self._close()
-        loop.end_loss()
-        if not _is_busy(OPTIMIZER):
-            self._open = span = _guarded_span("optimizer", "learn.optimizer", PROBE, OPTIMIZER)
-            _charge(_clock() - began)
-            span.__enter__()
-
-    def after(self, optimizer: Any = None, *_: Any) -> None:
-        if self._open is not None:
-            self._close()
-            began = _clock()
-            trained.look(optimizer)
-            loop.update(optimizer)
-            _charge(_clock() - began)
-
-    def _close(self) -> None:
-        span, self._open = self._open, None
-        if span is not None:
-            span.__exit__(None, None, None)
+    return _core.Timed(original, "backward", "learn.backward", PROBE, before=_core.end_loss)
 
 
 def install(module: ModuleType, patches: Patches) -> None:
@@ -107,7 +75,7 @@ def install(module: ModuleType, patches: Patches) -> None:
     torch: Any = module
     patches.method(torch.nn.Module, "__call__", timed_forward(torch.is_grad_enabled, torch.compiler.is_compiling))
     patches.method(torch.Tensor, "backward", _timed_backward)
-    steps = _OptimizerSteps()
+    steps = _core.OptimizerSteps(OPTIMIZER, trained.look, loop.update)
     hooks: Any = sys.modules["torch.optim.optimizer"]  # the package hides it behind its own name
     patches.on_undo(hooks.register_optimizer_step_pre_hook(steps.before).remove)
     patches.on_undo(hooks.register_optimizer_step_post_hook(steps.after).remove)

@@ -23,35 +23,45 @@ from rlprof.record.targets import Target, parse_name, parse_span
 
 def watch_user_code(options: Options, watch: ImportWatch, patches: Patches) -> None:
     """Begin to look at the program's own classes and functions; everything is undone with `patches`."""
-    spans = NamedSpans(map(parse_span, options.spans), patches) if options.spans else None
-    if not options.probes and spans is None:
+    if not options.probes and not options.spans:
         return
-    exceptions = {role: [*map(parse_name, names)] for role, names in _exceptions(options).items()}
-    recognition = Recognition(patches, exceptions) if options.probes else None
-    by_name = _by_name(patches, exceptions) if options.probes else ()
-
-    def made(cls: type) -> None:
-        if spans is not None:  # first: what was named is not guessed about
-            spans.made(cls)
-            spans.look()
-        if recognition is not None and tells_something(cls):
-            recognition.made(cls)
-            for names in by_name:
-                names.made(cls)
-            watch_policy_methods(cls, patches)
-
-    def look(thorough: bool) -> bool:
-        more = spans is not None and spans.look()
-        for names in by_name:
-            names.look(thorough)
-        return more or bool(by_name)
-
-    one = OneAtATime()
-    if spans is not None:
-        spans.start(watch)
+    code = _UserCode(options, patches)
+    if code.spans is not None:
+        code.spans.start(watch)
     watch.watch("torch", lambda torch: follow_compiler(torch, patches))
-    watch_classes(one.in_turn(made), patches)
-    Lookout(one.if_free(look, otherwise=True)).start(patches)  # a moment that is missed is followed by others
+    watch_classes(code.made, patches)
+    Lookout(code.look).start(patches)
+
+
+class _UserCode:
+    def __init__(self, options: Options, patches: Patches) -> None:
+        self._patches = patches
+        self._one = OneAtATime()
+        self.spans = NamedSpans(map(parse_span, options.spans), patches) if options.spans else None
+        exceptions = {role: [*map(parse_name, names)] for role, names in _exceptions(options).items()}
+        self._recognition = Recognition(patches, exceptions) if options.probes else None
+        self._by_name = _by_name(patches, exceptions) if options.probes else ()
+
+    def made(self, cls: type) -> None:
+        with self._one:
+            if self.spans is not None:  # first: what was named is not guessed about
+                self.spans.made(cls)
+                self.spans.look()
+            if self._recognition is not None and tells_something(cls):
+                self._recognition.made(cls)
+                for names in self._by_name:
+                    names.made(cls)
+                watch_policy_methods(cls, self._patches)
+
+    def look(self, thorough: bool) -> bool:
+        """Whether there is more to look for."""
+        if self._one.is_taken:  # there will be other moments
+            return True
+        with self._one:
+            more = self.spans is not None and self.spans.look()
+            for names in self._by_name:
+                names.look(thorough)
+        return more or bool(self._by_name)
 
 
 def _by_name(patches: Patches, exceptions: Mapping[str, Collection[Target]]) -> tuple[TellingNames, ...]:

@@ -22,7 +22,6 @@ from rlprof.record.own_cost import Calibration, OwnCost
 from rlprof.record.resting import Resting
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
-from rlprof.record.totals import PathTotals
 from rlprof.recording.columns import KINDS, join_rows
 from rlprof.recording.store import Batch, PartStore, SlowRow
 
@@ -50,7 +49,7 @@ class Flusher:
         self._budget = Budget(budget)
         self._follow_own_cost()
         self._resting = Resting(budget)
-        self._totals = PathTotals()
+        self._totals = _core.PathTotals()
         self._counters: dict[str, list[Any]] = {}  # name -> [id, amount, calls]
         self._waiting: dict[str, list[dict[str, list[Any]]]] = {}
         self._rows = _Waiting()
@@ -87,7 +86,7 @@ class Flusher:
     def _drain(self, status: Status, exit_code: int | None) -> dict[str, Any]:
         now, rows, bins, opened, counters, turns, totals = _core.drain()
         columns = layout.ROW.columns(rows)
-        self._totals.add(columns, layout.BIN.columns(bins))
+        self._totals.add(rows, bins)
         env_steps = sum(amount for name, amount, _ in counters if name == "env_steps")
         for path, calls in self._resting.missed(columns, env_steps):
             self._totals.add_unseen(path, calls)

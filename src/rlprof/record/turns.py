@@ -45,6 +45,7 @@ def listen(listener: Listener | None) -> None:
     """From now on this one is told; there is one at most."""
     _turns.forget()
     _turns.listener = listener
+    _core.hear_turns(listener is not None)
 
 
 def infer_turn() -> int:

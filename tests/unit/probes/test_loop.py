@@ -10,8 +10,10 @@ import pytest
 
 from rlprof import _core
 from rlprof.model.phases import PHASES
-from rlprof.probes.groups import LOSS
+from rlprof.probes.groups import LOSS, OPTIMIZER
 from rlprof.probes.loop import Loop, loop
+from rlprof.record.layout import TURN
+from rlprof.record.turns import listen
 
 
 @pytest.fixture
@@ -43,8 +45,58 @@ def test_an_env_step_in_another_thread_leaves_the_loss_alone() -> None:
     collector.join()
     assert _core.is_busy(LOSS)
     assert not own.acts(place)
-    own.end_loss()
+    _core.end_loss()
 
 
 def test_a_pickled_loop_is_the_one_of_the_process_that_reads_it() -> None:
     assert pickle.loads(pickle.dumps(loop)) is loop
+
+
+@pytest.mark.usefixtures("recording")
+def test_once_nobody_wants_to_be_told_the_core_follows_the_loop_by_itself() -> None:
+    told: list[str] = []
+    own = Loop()
+    own.give_up_stages()
+    steps = _core.OptimizerSteps(OPTIMIZER, met=told.append, updated=own.update)
+    for _ in range(3):
+        own.env_step()
+        _core.begin_loss(LOSS)
+        assert _core.is_busy(LOSS)
+        steps.before()
+        assert not _core.is_busy(LOSS)
+        assert _core.is_busy(OPTIMIZER)
+        steps.after("adam")
+        assert not _core.is_busy(OPTIMIZER)
+        assert _core.is_updated()
+    assert told == ["adam"]
+    assert not _core.begin_env_step(), "the core does not ask anybody"
+    assert not _core.is_updated()
+    _, _, _, _, counters, turns, _ = _core.drain()
+    assert {name: amount for name, amount, _ in counters}["updates"] == 3
+    assert len(TURN.columns(turns)["start"]) == 2  # the first step begins none, the last ends the second
+
+
+@pytest.mark.usefixtures("recording")
+def test_who_listens_to_turns_hears_every_one() -> None:
+    heard: list[str] = []
+
+    class Listener:
+        def ending(self) -> None:
+            heard.append("ending")
+
+        def begun(self) -> None:
+            heard.append("begun")
+
+    own = Loop()
+    own.give_up_stages()
+    own.env_step()
+    listen(Listener())
+    try:
+        for _ in range(2):
+            _core.set_updated(True)
+            own.env_step()
+    finally:
+        listen(None)
+    _core.set_updated(True)
+    own.env_step()
+    assert heard == ["ending", "begun"] * 2

@@ -43,10 +43,12 @@ def test_a_look_within_a_look_finds_each_function_once(script: ModuleType) -> No
     assert isinstance(script.early, FunctionType)
 
 
-def test_what_is_only_done_when_free_is_not_done_within() -> None:
+def test_whoever_is_inside_sees_that_it_is_taken() -> None:
     one = OneAtATime()
-    done: list[str] = []
-    look = one.if_free(lambda name: done.append(name) or "looked", otherwise="left")  # type: ignore[func-returns-value]
-    made = one.in_turn(lambda name: (done.append(name), look(f"while {name}"))[1])
-    assert (look("before"), made("made"), look("after")) == ("looked", "left", "looked")
-    assert done == ["before", "made", "after"]
+    assert not one.is_taken
+    with one:
+        assert one.is_taken
+        with one:
+            assert one.is_taken
+        assert one.is_taken
+    assert not one.is_taken

@@ -128,8 +128,9 @@ def test_precision_is_noted_of_what_is_trained_and_of_the_line_that_asked_for_it
 ) -> None:
     precision.install(torch, patches)
     single, double = torch.nn.Linear(3, 1), torch.nn.Linear(3, 1).double()
-    for network in (single, double):
-        precision.trained.look(torch.optim.SGD(network.parameters(), lr=0.1))
+    optimizers = [torch.optim.SGD(network.parameters(), lr=0.1) for network in (single, double)]
+    for optimizer in optimizers:  # all alive: they are told apart by where they are
+        precision.trained.look(optimizer)
     precision.trained.look(object())
     assert facts["trained_parameters"] == {"torch.float32": 4, "torch.float64": 4}
     asked = facts["double_precision_asked"]

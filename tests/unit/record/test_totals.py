@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlprof.record.layout import BIN, NEVER, ROW
-from rlprof.record.totals import PathTotals
+from rlprof._core import PathTotals
+from rlprof.record.layout import BIN, NEVER, ROW, Layout
 from rlprof.recording.codec import unpack_histogram
 
 Window = dict[int, dict[str, Any]]  # by path
@@ -51,7 +52,12 @@ def add(totals: PathTotals, window: Window) -> None:
         for bucket, count in values["bins"].items():
             for name, value in (("row", number), ("bucket", bucket), ("count", count)):
                 bins[name].append(value)
-    totals.add(rows, bins)
+    totals.add(packed(ROW, rows), packed(BIN, bins))
+
+
+def packed(layout: Layout, columns: dict[str, list[int]]) -> bytes:
+    form = "=" + "".join(code for code, _ in layout.fields.values())
+    return b"".join(struct.pack(form, *record) for record in zip(*columns.values(), strict=True))
 
 
 def in_one(windows: list[Window]) -> Window:
