@@ -132,7 +132,7 @@ def test_a_fork_waits_for_our_own_writer_even_where_sqlites_locks_cannot_be_held
 
 
         flush.Flusher.flush = long_write
-        background.FLUSH_SECONDS = 0.001
+        background.FLUSH_SECONDS = background.SLOWEST_FLUSH_SECONDS = 0.001
         current_session()._background.stop()
         current_session()._background.start()
         time.sleep(0.02)

@@ -216,18 +216,18 @@ def test_a_kill_in_the_middle_of_a_write_leaves_the_last_whole_one(tmp_path: Pat
         tmp_path,
         """
         import os, signal, time, rlprof
-        from rlprof.recording import store
+        from rlprof.recording.store import PartStore
 
-        whole = store._upsert_process
+        whole = PartStore._write_process
 
 
-        def die_after(connection, process):
-            whole(connection, process)
+        def die_after(self, process):
+            whole(self, process)
             if process["losses"]["spans_emitted"] > 200:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-        store._upsert_process = die_after
+        PartStore._write_process = die_after
         while True:
             with rlprof.profile("step"):
                 time.sleep(0.001)

@@ -1,7 +1,8 @@
 """Moments at which the program has got further and something that was not there before may be.
 
 Nothing says when the script itself defines a function: its module is not imported, it runs. So its names are looked at
-again when a collection of garbage begins, at the first events of the training loop, and before each flush.
+again when a collection of garbage begins, at the first events of the training loop, and before each flush; once it
+trains, before some of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rlprof.record.complain import complain
 from rlprof.record.noted import before_flush
 
 LOOP_EVENTS: Final = 64  # a program that has stepped so often has defined its functions
+FLUSHES_BETWEEN: Final = 8  # looks, from then on
 
 
 class Lookout:
@@ -25,6 +27,7 @@ class Lookout:
         self._look = look
         self._looking = False
         self._events = 0
+        self._flushes = 0
         self._watching = False
         self._in_loop = False
         self._before: Callable[[], None] | None = None  # who listened to the loop's events before us
@@ -45,7 +48,7 @@ class Lookout:
         self._leave_loop()
 
     def _leave_loop(self) -> None:
-        """The program trains by now: before each flush is often enough."""
+        """The program trains by now: before some of the flushes is often enough."""
         if self._collecting in gc.callbacks:
             gc.callbacks.remove(self._collecting)
         self._in_loop = False
@@ -57,7 +60,9 @@ class Lookout:
             self._run(thorough=False)
 
     def _flushing(self) -> None:
-        self._run(thorough=True)
+        self._flushes += 1
+        if self._in_loop or self._flushes % FLUSHES_BETWEEN == 0:
+            self._run(thorough=True)
 
     def _event(self) -> None:
         if self._before is not None:

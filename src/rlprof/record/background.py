@@ -1,4 +1,4 @@
-"""The two threads beside the program: one writes twice a second, one samples stacks and memory."""
+"""The two threads beside the program: one writes about twice a second, one samples stacks and memory."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from rlprof.record.crowd import times_slower
 from rlprof.record.device import allocated_bytes, allocator
 from rlprof.record.flush import Flusher
 from rlprof.record.memory import RssReader
-from rlprof.record.options import FLUSH_SECONDS, MEMORY_HZ, Options
+from rlprof.record.options import FLUSH_SECONDS, FLUSH_SHARE, MEMORY_HZ, SLOWEST_FLUSH_SECONDS, Options
 
 Failed = Callable[[Exception], None]
 
+SMOOTHING: Final = 0.2  # how much a new flush says about what one costs
 STOP_SECONDS: Final = 2.0  # how long to wait for a thread that is in the middle of a write
 
 #: Idents of rlprof's own threads, for those who look at threads and mean the program's.
@@ -153,6 +154,11 @@ class Sampler:
         _core.charge(time.thread_time_ns() - started, threading.main_thread().ident)
 
 
+def seconds_between_flushes(cost: float) -> float:
+    """For flushes that take `cost` seconds each."""
+    return min(max(FLUSH_SECONDS, cost / FLUSH_SHARE), SLOWEST_FLUSH_SECONDS)
+
+
 class Background:
     """Starts and stops the threads that a recording needs."""
 
@@ -165,6 +171,7 @@ class Background:
         self._sampler_failed = False
         self._writer: Ticker | None = None
         self._sampler: Sampler | None = None
+        self._flush_cost = 0.0  # seconds of one, of late
 
     def start(self) -> None:
         if self._writer is None and not self._writer_failed:
@@ -187,20 +194,20 @@ class Background:
         return ended
 
     def _write(self) -> None:
+        began = time.thread_time()
         self._flush()
+        self._flush_cost += SMOOTHING * (time.thread_time() - began - self._flush_cost)
         sampler = self._sampler
         if sampler is not None:
             sampler.watch_device()
+        slower = 1
         if self._flusher.identity.role != "main":
-            self._make_room(sampler)
-
-    def _make_room(self, sampler: Sampler | None) -> None:
-        """Hundreds of workers must not spend the few cores that they share on writing and sampling."""
-        slower = times_slower(self._flusher.store.path)
+            # Hundreds of workers must not spend the few cores that they share on writing and sampling.
+            slower = times_slower(self._flusher.store.path)
+            if sampler is not None:
+                sampler.slow_down(slower)
         if self._writer is not None:
-            self._writer.change_beat(FLUSH_SECONDS * slower)
-        if sampler is not None:
-            sampler.slow_down(slower)
+            self._writer.change_beat(seconds_between_flushes(self._flush_cost) * slower)
 
     def _stop_writing(self, error: Exception) -> None:
         self._writer_failed = True

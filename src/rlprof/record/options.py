@@ -10,6 +10,8 @@ from rlprof.model.errors import BadOption
 
 DEFAULT_BUDGET: Final = 0.02
 FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
+SLOWEST_FLUSH_SECONDS: Final = 0.75  # where a flush has so much to write that it would take more than the next share
+FLUSH_SHARE: Final = 0.004
 MEMORY_HZ: Final = 10.0
 DEFAULT_TRACE: Final = "wait=2,warmup=2,active=4,repeat=1"
 MOST_DIGITS: Final = 12  # of a number of iterations: no run has more

@@ -94,21 +94,42 @@ SMALL_BYTES: Final = 4096
 SMALL: Final = (GZIP + 12, 4)  # the window's size as a power of two, and the memory spent on finding repetitions
 USUAL: Final = (GZIP + 15, 8)
 
+GZIP_HEAD: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, any system
+LONGEST_STORED: Final = 0xFFFF  # bytes of a block that is not compressed
+
 _CODES: Final = {"<i8": "q", "<u8": "Q", "<u4": "I", "<u2": "H", "<u1": "B", "<f8": "d"}
 _TURN: Final = 1 << 64
 
 
 def pack(columns: Columns, layout: tuple[Column, ...]) -> bytes:
-    """Rows to a blob. Each column is split into byte planes: the high bytes of small numbers are runs of zeros."""
+    """Rows to a blob."""
+    raw = _planes(columns, layout)
+    deflate = zlib.compressobj(1, zlib.DEFLATED, *(SMALL if len(raw) <= SMALL_BYTES else USUAL))
+    return deflate.compress(raw) + deflate.flush()
+
+
+def pack_for_now(columns: Columns, layout: tuple[Column, ...]) -> bytes:
+    """The same for rows that will soon be packed together with others: to a reader no different, but not compressed."""
+    raw = _planes(columns, layout)
+    return _uncompressed(raw) if len(raw) <= LONGEST_STORED else pack(columns, layout)
+
+
+def _uncompressed(raw: bytes) -> bytes:
+    """A frame of gzip with one block that is stored as it is."""
+    size = len(raw)
+    block = b"\x01" + size.to_bytes(2, "little") + (size ^ LONGEST_STORED).to_bytes(2, "little")
+    return GZIP_HEAD + block + raw + zlib.crc32(raw).to_bytes(4, "little") + size.to_bytes(4, "little")
+
+
+def _planes(columns: Columns, layout: tuple[Column, ...]) -> bytes:
+    """Each column is split into byte planes: the high bytes of small numbers are runs of zeros."""
     planes = []
     for column in layout:
         stored = _stored(columns[column.name], column)
         width = stored.itemsize
         raw = stored.tobytes()
         planes += [raw[plane::width] for plane in range(width)]
-    raw = b"".join(planes)
-    deflate = zlib.compressobj(1, zlib.DEFLATED, *(SMALL if len(raw) <= SMALL_BYTES else USUAL))
-    return deflate.compress(raw) + deflate.flush()
+    return b"".join(planes)
 
 
 def _stored(values: Any, column: Column) -> array[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,8 @@ from rlprof.recording.connections import SelfClosing
 #: Small chunks are joined into one after this many flushes, so that reading an hour takes hundreds of blobs, not
 #: hundred thousands.
 FLUSHES_PER_CHUNK: Final = 64
+
+Pack = Callable[[Columns, tuple[packed.Column, ...]], bytes]
 
 PROCESS_ID: Final = 1  # a part holds one process; merging numbers them
 
@@ -90,27 +92,36 @@ class PartStore:
             raise
 
     def _write_rows(self, batch: Batch) -> None:
-        run = self._connection.executemany
-        _upsert_process(self._connection, batch.process)
-        run("INSERT OR REPLACE INTO threads VALUES (1, ?, ?, ?)", [(i, plain(n), m) for i, n, m in batch.threads])
-        run(
+        self._write_process(batch.process)
+        self._insert(
+            "INSERT OR REPLACE INTO threads VALUES (1, ?, ?, ?)", [(i, plain(n), m) for i, n, m in batch.threads]
+        )
+        self._insert(
             "INSERT OR REPLACE INTO paths VALUES (1, ?, ?, ?, ?, ?, ?)",
             [(i, up, lane, plain(name), phase, kind) for i, up, lane, name, phase, kind in batch.paths],
         )
-        run("INSERT OR REPLACE INTO path_stats VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", batch.stats)
+        self._insert("INSERT OR REPLACE INTO path_stats VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", batch.stats)
         self._connection.execute("DELETE FROM open_spans")
-        run("INSERT INTO open_spans VALUES (1, ?, ?)", batch.open_spans)
-        run(
+        self._insert("INSERT INTO open_spans VALUES (1, ?, ?)", batch.open_spans)
+        self._insert(
             "INSERT OR REPLACE INTO counters VALUES (1, ?, ?, ?, ?)",
             [(i, plain(name), amount, calls) for i, name, amount, calls in batch.counters],
         )
-        run(
+        self._insert(
             "INSERT OR REPLACE INTO frames VALUES (1, ?, ?, ?, ?, ?)",
             [(i, up, plain(function), plain(file), line) for i, up, function, file, line in batch.frames],
         )
-        run("INSERT INTO warnings VALUES (1, ?, ?, ?)", [tuple(map(plain, w)) for w in batch.warnings])
+        self._insert("INSERT INTO warnings VALUES (1, ?, ?, ?)", [tuple(map(plain, w)) for w in batch.warnings])
         if batch.slow:
             self._write_slow(batch)
+
+    def _insert(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if rows:  # most flushes bring nothing for most tables, and preparing a statement takes time, too
+            self._connection.executemany(statement, rows)
+
+    def _write_process(self, process: Mapping[str, Any]) -> None:
+        values = [plain(json.dumps(process[name])) if name in _TEXTS else process[name] for name in _PROCESS_COLUMNS]
+        self._connection.execute(_REPLACE_PROCESS, values)
 
     def _write_slow(self, batch: Batch) -> None:
         self._connection.executemany(
@@ -143,18 +154,18 @@ class PartStore:
         recent = self._recent.setdefault(kind, _Recent([], []))
         recent.tables.append(columns)
         if len(recent.tables) < FLUSHES_PER_CHUNK:
-            recent.ids.append(self._insert_chunk(kind, columns))
+            recent.ids.append(self._insert_chunk(kind, columns, packed.pack_for_now))
             return
         marks = ",".join("?" * len(recent.ids))
         self._connection.execute(f"DELETE FROM chunks WHERE id IN ({marks})", recent.ids)
         self._insert_chunk(kind, packed.join_rows(recent.tables, layout))
         del self._recent[kind]
 
-    def _insert_chunk(self, kind: str, columns: Columns) -> int:
+    def _insert_chunk(self, kind: str, columns: Columns, pack: Pack = packed.pack) -> int:
         layout = packed.KINDS[kind]
         cursor = self._connection.execute(
             "INSERT INTO chunks (process, kind, rows, data) VALUES (1, ?, ?, ?)",
-            (kind, len(columns[layout[0].name]), packed.pack(columns, layout)),
+            (kind, len(columns[layout[0].name]), pack(columns, layout)),
         )
         return int(cursor.lastrowid or 0)
 
@@ -228,7 +239,7 @@ def remove_database(path: Path) -> None:
 def _file_at(path: Path | None) -> tuple[int, int] | None:
     """What tells the file at a path from another one that took its place."""
     try:
-        found = None if path is None else path.stat()
+        found = None if path is None else os.stat(path)
     except OSError:
         return None
     return None if found is None else (found.st_dev, found.st_ino)
@@ -259,10 +270,8 @@ _PROCESS_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def _upsert_process(connection: sqlite3.Connection, process: Mapping[str, Any]) -> None:
-    values = [
-        plain(json.dumps(process[name])) if name in ("argv", "facts", "costs", "losses") else process[name]
-        for name in _PROCESS_COLUMNS
-    ]
-    marks = ",".join("?" * len(values))
-    connection.execute(f"INSERT OR REPLACE INTO processes (id,{','.join(_PROCESS_COLUMNS)}) VALUES (1,{marks})", values)
+_TEXTS: Final = frozenset({"argv", "facts", "costs", "losses"})
+_REPLACE_PROCESS: Final = (
+    f"INSERT OR REPLACE INTO processes (id,{','.join(_PROCESS_COLUMNS)}) "
+    f"VALUES (1,{','.join('?' * len(_PROCESS_COLUMNS))})"
+)

@@ -15,6 +15,7 @@ from rlprof import _core
 from rlprof.model.recording import Process, SpanCost
 from rlprof.record import complain as complain_module
 from rlprof.record import flush as flush_module
+from rlprof.record.background import seconds_between_flushes
 from rlprof.record.flush import Flusher
 from rlprof.record.identity import Identity
 from rlprof.record.own_cost import Calibration
@@ -234,3 +235,10 @@ def test_columns_of_a_batch_have_the_types_that_are_stored(store: MoodyStore, fl
     tables: dict[str, Any] = store.batches[-1].tables
     assert set(tables) == {"windows", "counters", "iterations", "events"}
     assert all(np.asarray(column).ndim == 1 for table in tables.values() for column in table.values())
+
+
+def test_flushes_that_cost_much_come_more_seldom_and_never_so_seldom_that_a_kill_costs_more_than_a_second() -> None:
+    cheap, dear, very_dear = (seconds_between_flushes(cost) for cost in (0.001, 0.0024, 0.5))
+    assert cheap == 0.5
+    assert dear == pytest.approx(0.6)
+    assert dear < very_dear < 0.8

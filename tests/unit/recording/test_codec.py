@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from rlprof.model.errors import NotARecording
 from rlprof.model.histogram import BUCKETS
 from rlprof.recording import codec, columns
 from rlprof.recording.codec import unpack, unpack_histogram
-from rlprof.recording.columns import KINDS, Column, pack, pack_histogram
+from rlprof.recording.columns import KINDS, Column, pack, pack_for_now, pack_histogram
 
 
 def values_of(column: Column) -> st.SearchStrategy[float]:
@@ -48,17 +49,25 @@ def test_a_table_comes_back_as_it_was(kind: str, data: st.DataObject) -> None:
     layout = KINDS[kind]
     table = data.draw(tables(kind))
     rows = len(table[layout[0].name])
-    found = unpack(pack(arrays(table, layout), layout), rows, layout)
-    assert {name: column.tolist() for name, column in found.items()} == table
+    for packed in (pack(arrays(table, layout), layout), pack_for_now(arrays(table, layout), layout)):
+        found = unpack(packed, rows, layout)
+        assert {name: column.tolist() for name, column in found.items()} == table
 
 
-def a_blob(rows: int = 20) -> bytes:
+def test_a_table_too_long_for_one_block_is_packed_for_now_all_the_same() -> None:
+    table = {c.name: np.arange(5000) % 7 for c in columns.EVENTS}
+    found = unpack(pack_for_now(table, columns.EVENTS), 5000, columns.EVENTS)
+    assert all(np.array_equal(found[name], table[name]) for name in table)
+
+
+def a_blob(rows: int = 20, packing: Callable[..., bytes] = pack) -> bytes:
     rng = np.random.default_rng(1)
-    return pack({c.name: rng.integers(0, 1000, rows) for c in columns.EVENTS}, columns.EVENTS)
+    return packing({c.name: rng.integers(0, 1000, rows) for c in columns.EVENTS}, columns.EVENTS)
 
 
-def test_a_flipped_bit_never_changes_a_number() -> None:
-    blob = a_blob()
+@pytest.mark.parametrize("packing", [pack, pack_for_now])
+def test_a_flipped_bit_never_changes_a_number(packing: Callable[..., bytes]) -> None:
+    blob = a_blob(packing=packing)
     intact = unpack(blob, 20, columns.EVENTS)
     for at in range(8 * len(blob)):
         flipped = bytearray(blob)
