@@ -34,11 +34,11 @@ class Program:
 
 
 PROGRAMS = (
-    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 15_360, 2048),
-    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 7680, 1024),
-    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 6000, 600),
-    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 32_768, 4096),
-    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 2560, 512),
+    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 7680, 2048),
+    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 3840, 1024),
+    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 3000, 600),
+    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 16_384, 4096),
+    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 1280, 512),
 )
 
 #: Programs whose hand-timed form is a second file: without the lines of its timers it must be the first.

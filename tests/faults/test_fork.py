@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from support.programs import calls, processes, run_bare, run_recorded, warning_codes, write_program
 
 FORKS = 20
@@ -270,6 +272,7 @@ def test_a_child_of_a_program_that_records_into_memory_records_nothing(tmp_path:
     assert (done.code, done.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_hundreds_of_short_lived_workers_are_all_in_the_report(tmp_path: Path) -> None:
     script = write_program(
         tmp_path,

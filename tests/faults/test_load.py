@@ -67,6 +67,7 @@ def test_eight_threads_that_record_empty_spans_for_a_minute_are_counted_exactly(
     check(run_recorded(write_program(tmp_path, HAMMERS), "50"))
 
 
+@pytest.mark.slow
 def test_more_names_than_there_is_room_for_are_counted_under_a_common_one(tmp_path: Path) -> None:
     script = write_program(
         tmp_path,

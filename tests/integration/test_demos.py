@@ -107,6 +107,7 @@ def test_the_slow_lines_of_snake_are_named(snake: Json) -> None:
     assert calls(snake, f".item() snake.py:{number}") == snake["throughput"]["env_steps"]
 
 
+@pytest.mark.slow
 def test_petri_compares_its_engines_in_turns_and_says_what_one_can_bring_at_most(tmp_path: Path) -> None:
     lines = demo(tmp_path, "petri", "--compare", "--batches", "2", *PETRI, "--frames-per-batch", "1280")
     assert "rlprof compare  2 pairs of batches in one run" in lines
@@ -194,6 +195,7 @@ def test_the_ranges_that_teacher_marks_are_its_operations(teacher: tuple[Outcome
     assert ("ppo", "rollout", "teacher") not in paths
 
 
+@pytest.mark.slow
 def test_teacher_is_traced_for_some_iterations_and_its_table_is_of_the_others(tmp_path: Path) -> None:
     lines = demo(tmp_path, "teacher", "--rollouts-every", "0", "--torch-trace", "wait=1,warmup=1,active=2", *TEACHER)
     report = read_report(tmp_path / "found.rlprof")
@@ -265,6 +267,7 @@ ROBOTS_OPERATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_robots_is_timed_by_name_and_by_category_and_summed_up_while_it_trains(tmp_path: Path) -> None:
     need("sb3_contrib", "PIL", "matplotlib")
     files = ("--charts", "robots.png", "--json", "robots.json", "--text", "robots.txt")

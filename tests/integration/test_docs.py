@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,27 @@ def commands() -> list[tuple[str, str]]:
 
 
 COMMANDS = [(page, line) for page, line in commands() if not line.startswith(SET_UP)]
+#: Commands that train for seconds, even when they are made short: demos, and experiments.
+DEMO = re.compile(r"rlprof demo (\w+)|python -m rlprof\.demos\.(\w+)")
+EXPERIMENT = re.compile(r"rlprof (sweep|investigate|quickwins|compare --a)")
+
+
+def once_each() -> Iterator[Any]:
+    """What the pages show, every line once.
+
+    For the long campaigns are a demo that a line before has shown, and an experiment of a kind that a page before has.
+    """
+    lines: set[str] = set()
+    shown: dict[str, str] = {}  # by demo the line, by kind of experiment the page that showed it first
+    for page, line in COMMANDS:
+        if line in lines:
+            continue
+        lines.add(line)
+        demo, experiment = DEMO.match(line), EXPERIMENT.match(line)
+        again = (demo and shown.setdefault(demo[1] or demo[2], line) != line) or (
+            experiment and shown.setdefault(experiment[1], page) != page
+        )
+        yield pytest.param(page, line, id=f"{page}-{line}", marks=[pytest.mark.slow] if again else [])
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +190,7 @@ def test_the_pages_show_commands_and_programs() -> None:
     assert list(blocks("python"))
 
 
-@pytest.mark.parametrize(("page", "line"), COMMANDS, ids=lambda value: value)
+@pytest.mark.parametrize(("page", "line"), list(once_each()))
 def test_a_command_on_a_page_succeeds(prepared: Path, page: str, line: str) -> None:
     for output in ("before.rlprof", "killed.rlprof", "imported.rlprof"):
         if "report" not in line:  # what is to be written must not be there, what is to be read must

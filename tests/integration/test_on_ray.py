@@ -126,6 +126,7 @@ def test_the_rounds_of_a_sweep_run_on_the_nodes(there: dict[str, str], tmp_path:
     assert_recordings_are_home(tmp_path / "exp", journal.trials)
 
 
+@pytest.mark.slow
 def test_the_pairs_of_a_comparison_run_on_the_nodes(there: dict[str, str], tmp_path: Path) -> None:
     done = run([*RLPROF, "compare", "--on", "ray", "--a", "train.py --turns 9", "--b", "train.py --turns 9 --step-ms 9",
                 "--runs", "2", "--out", "exp", "--json", "out.json"], tmp_path, env=there)  # fmt: skip
@@ -138,6 +139,7 @@ def test_the_pairs_of_a_comparison_run_on_the_nodes(there: dict[str, str], tmp_p
     assert_recordings_are_home(tmp_path / "exp", journal.trials)
 
 
+@pytest.mark.slow
 def test_the_tests_of_an_investigation_run_on_the_nodes(there: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN)
     done = run([*RLPROF, "investigate", "plan.toml", "--on", "ray", "--out", "exp", "--json", "out.json"],
@@ -192,6 +194,7 @@ def names_taken(directory: Path) -> Iterator[Path]:
     return (log for log in directory.rglob("*.log") if not log.name.startswith("warm-up"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_trials_on_the_nodes_and_resuming_goes_on(there: dict[str, str], tmp_path: Path) -> None:
     command = [*RLPROF, "sweep", "--on", "ray", "-p", "mode=works,hangs", "--runs", "1", "--out", "exp",
                "--", "train.py", "--mode", "{mode}", "--turns", "10"]  # fmt: skip

@@ -185,6 +185,7 @@ def test_classes_of_all_kinds_are_what_they_were(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_environment_of_the_programs_own_still_compiles_whole(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = write_program(tmp_path, COMPILED)

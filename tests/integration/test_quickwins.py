@@ -111,6 +111,7 @@ def test_a_program_that_does_not_work_is_said(tmp_path: Path) -> None:
     assert "the program as it is failed with exit code 3" in done.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(tmp_path: Path) -> None:
     write_program(tmp_path, PROGRAM, "train.py")
     command = [*RLPROF, "quickwins", "--only", LOG, "--budget", "5m", "--out", "trials", "--", "train.py"]
@@ -128,6 +129,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resuming_goes_on(tmp_path: Path) -> 
     assert len(after.pairs(arm_name(LOG))) >= 1
 
 
+@pytest.mark.slow
 def test_a_cure_under_which_the_program_hangs_is_told_and_costs_nothing_else(tmp_path: Path) -> None:
     hangs = PROGRAM.replace("agent.crash().upper()", "while agent.crash() is None: time.sleep(0.05)")
     write_program(tmp_path, hangs, "train.py")

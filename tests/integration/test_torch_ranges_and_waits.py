@@ -188,6 +188,7 @@ TIMEIT = """
 """
 
 
+@pytest.mark.slow
 def test_torchrl_timers_are_spans(tmp_path: Path) -> None:
     pytest.importorskip("torchrl")
     recorded = run_recorded(write_program(tmp_path, TIMEIT))

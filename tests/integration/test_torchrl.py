@@ -77,6 +77,7 @@ def test_dqn_with_a_buffer_a_target_network_and_a_logger(tmp_path: Path) -> None
     assert report["throughput"]["iterations"] == 9
 
 
+@pytest.mark.slow
 def test_environments_in_workers_are_split_into_copying_and_waiting(tmp_path: Path) -> None:
     report = record(tmp_path, "torchrl_ppo.py", "parallel")
     found = phase_calls(report)
@@ -90,6 +91,7 @@ def test_environments_in_workers_are_split_into_copying_and_waiting(tmp_path: Pa
     assert all("env.reset" not in operation["path"] for operation in operations(report, "start workers"))
 
 
+@pytest.mark.slow
 def test_a_collector_with_workers_is_waited_for_and_its_frames_are_counted(tmp_path: Path) -> None:
     report = record(tmp_path, "torchrl_ppo.py", "multi")
     found = phase_calls(report)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from support.installed import need
 from support.programs import run_bare, run_recorded, write_program
 
@@ -79,6 +81,7 @@ PROGRAM = """
 """
 
 
+@pytest.mark.slow
 def test_compilers_copies_and_pickles_find_what_they_found_before(tmp_path: Path) -> None:
     script = write_program(tmp_path, PROGRAM)
     bare, recorded = run_bare(script), run_recorded(script)

@@ -263,6 +263,7 @@ def test_workers_start_the_way_that_was_asked_for(tmp_path: Path) -> None:
     assert len(workers) == 2
 
 
+@pytest.mark.slow
 def test_sb3_trains_the_same_on_environments_in_this_process(tmp_path: Path) -> None:
     need("stable_baselines3")
     script = write_program(tmp_path, """
