@@ -20,3 +20,4 @@ ADVANTAGE: Final = 13
 WEIGHTS: Final = 14
 START: Final = 15
 LEARNING: Final = 16
+TENSORDICT: Final = 17
