@@ -26,6 +26,33 @@ RLLIB = """
         ray.shutdown()
 """
 
+ACTOR = """
+    import warnings
+
+    warnings.simplefilter("ignore")
+    import gymnasium as gym
+    import numpy as np
+    import ray
+
+    @ray.remote
+    class Far(gym.Env):
+        observation_space = gym.spaces.Box(-1, 1, (1,))
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(1), {}
+
+        def step(self, action):
+            return np.ones(1), 1.0, False, False, {}
+
+    if __name__ == "__main__":
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+        env = Far.remote()
+        ray.get(env.reset.remote())
+        print(sum(ray.get(env.step.remote(0))[1] for _ in range(7)))
+        ray.shutdown()
+"""
+
 ENVPOOL = """
     import envpool
     import numpy as np
@@ -56,6 +83,12 @@ def test_rllib_with_env_runners_in_workers(tmp_path: Path) -> None:
     # Ray ends its workers in a hurry: the runner's last moments may be lost, but not the runner.
     runners = [child for child in processes(report) if "env.step" in phase_calls(child) and child["role"] != "main"]
     assert len(runners) == 1
+
+
+def test_an_environment_that_is_an_actor_keeps_its_methods(tmp_path: Path) -> None:
+    need("ray")
+    recorded = run_recorded(write_program(tmp_path, ACTOR))
+    assert (recorded.code, recorded.out) == (0, "7.0\n"), recorded.err
 
 
 def test_envpool_is_split_into_handing_over_and_waiting(tmp_path: Path) -> None:

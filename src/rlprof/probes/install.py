@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
@@ -108,7 +109,14 @@ def _careful(library: str, install: Install, patches: Patches) -> Callable[[Modu
             install(module, patches)
         except Exception as error:
             patches.undo()
-            version = getattr(module, "__version__", "an unknown version")
-            complain(f"probe {library}", f"{library} ({version}) is not understood and not looked into: {error!r}")
+            said = f"{library} ({_version(module)}) is not understood and not looked into: {error!r}"
+            complain(f"probe {library}", said)
 
     return loaded
+
+
+def _version(module: ModuleType) -> str:
+    """That of its package, which may still be in the middle of its own import."""
+    package = module.__name__.partition(".")[0]
+    version = getattr(sys.modules.get(package), "__version__", None)
+    return version if isinstance(version, str) else "of an unknown version"

@@ -11,7 +11,7 @@ from rlprof.model.kinds import PROBE
 from rlprof.probes.counting import count_from
 from rlprof.probes.groups import BUFFER, EVALUATE, FORWARD, TRAIN, WEIGHTS
 from rlprof.probes.loop import loop
-from rlprof.probes.patching import Patches
+from rlprof.probes.patching import ORIGINAL, Patches, is_patched
 from rlprof.probes.subclasses import follow_subclasses
 from rlprof.record.wrap import outermost, timed
 
@@ -74,7 +74,21 @@ def install_algorithms(module: ModuleType, patches: Patches) -> None:
     patches.method(module.Algorithm, "save_checkpoint", timed("save", "checkpoint"))
 
 
+def _is_function_too(original: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Ray makes remote methods of a class's functions only, and a patched `step` need not be one for Python."""
+
+    def call(value: Any) -> bool:
+        return original(value) or (is_patched(value) and original(getattr(value, ORIGINAL)))
+
+    return call
+
+
+def install_inspection(module: ModuleType, patches: Patches) -> None:
+    patches.function(module, "is_function_or_method", _is_function_too)
+
+
 WATCHED: Final = {
+    "ray._private.inspect_util": install_inspection,
     "ray.rllib.execution.rollout_ops": install_sampling,
     "ray.rllib.env.env_runner": install_runners,
     "ray.rllib.env.env_runner_group": install_runner_group,
