@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from support.programs import Json, assert_ledgers_close, calls, run_bare, run_recorded, write_program
 
 WALK = """
@@ -96,3 +98,43 @@ def test_a_project_can_say_that_a_function_is_none(tmp_path: Path) -> None:
     )
     report = recorded(tmp_path, TRAINING)
     assert calls(report, "evaluate") == 3
+
+
+GYMNASIUM = """
+    import gymnasium as gym
+
+    class Walk(gym.Env):
+        observation_space = gym.spaces.Box(-10, 10, (1,))
+        action_space = gym.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.time = 0
+            return self.observation_space.sample(), {}
+
+        def step(self, action):
+            self.time += 1
+            return self.observation_space.sample(), 1.0, self.time >= 10, False, {}
+
+    def play(envs, steps):
+        envs.reset(seed=1)
+        for _ in range(steps):
+            envs.step(envs.action_space.sample())
+
+    def evaluate():
+        play(Walk(), 10)
+        play(gym.vector.SyncVectorEnv([Walk, Walk]), 10)
+
+    envs = gym.vector.SyncVectorEnv([Walk, Walk, Walk])
+    for turn in range(4):
+        play(envs, 10)
+        evaluate()
+"""
+
+
+def test_steps_of_a_librarys_environments_inside_of_an_evaluation_are_no_training_either(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    report = run_recorded(write_program(tmp_path, GYMNASIUM)).report()
+    assert calls(report, "evaluate") == 3
+    training, first_test = 4 * 10 * 3, 10 + 10 * 2
+    assert report["throughput"]["env_steps"] == training + first_test

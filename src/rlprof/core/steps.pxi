@@ -76,9 +76,22 @@ def settle_steps(bint settled):
     here().settled = settled
 
 
+cdef uint32_t evaluating = 0  # the group of evaluations, once it is known
+
+
+def leave_out_steps_inside(uint32_t group):
+    """Env steps inside this group are no training, and not counted."""
+    global evaluating
+    if group >= MAX_GROUPS:
+        raise ValueError(group)
+    evaluating = group
+
+
 def note_step(env, result):
-    """Count one env step, and from its result episodes and their returns."""
+    """Count one env step, and from its result episodes and their returns; not in an evaluation."""
     cdef double total
+    if evaluating and here().busy[evaluating]:
+        return
     infer("env_steps", 1)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
@@ -100,8 +113,10 @@ def forget_return(env, result):
 
 
 def note_vector_step(envs, result):
-    """Count a step of many environments, and the episodes that ended in it."""
+    """Count a step of many environments, and the episodes that ended in it; not in an evaluation."""
     cdef int64_t ended
+    if evaluating and here().busy[evaluating]:
+        return
     infer("env_steps", envs.num_envs)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return

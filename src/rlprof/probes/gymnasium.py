@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.probes.groups import ENV, RENDER, RESET
+from rlprof.probes.groups import ENV, EVALUATE, RENDER, RESET
 from rlprof.probes.levels import env_levels
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -39,6 +39,7 @@ def install_core(module: ModuleType, patches: Patches) -> None:
         "reset": timed_reset,
         "render": outermost("env.render", "env.render", RENDER),
     }
+    _core.leave_out_steps_inside(EVALUATE)
     env_levels.start(patches)
     follow_subclasses(module.Env, methods, patches, wrapped=env_levels.know)
 
