@@ -16,6 +16,21 @@ ctypedef PyObject *(*call_step)(PyObject *, PyObject **, size_t, PyObject *) exc
 cdef PyObject *level_of = NULL  # the object whose method runs: one that calls its base class's is still the same level
 
 
+cdef PyObject *call_forward_pass(PyObject *original, PyObject **args, size_t count, PyObject *names) noexcept:
+    """Call, and let through at once what modules are called inside."""
+    global forward_in, forward_passed
+    cdef PyThreadState *state = PyThreadState_Get()
+    cdef PyObject *result
+    forward_in = state
+    result = call_through(original, args, count, names)
+    if forward_in == state:  # else a child process, or a reset, has begun anew
+        forward_in = NULL
+        if last_state == state and last_record != NULL:
+            last_record.passed += forward_passed
+        forward_passed = 0
+    return result
+
+
 cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObject *owner, uint32_t group, int64_t t,
                            int64_t before, PyObject *original, PyObject **args, size_t count,
                            PyObject *names) except? NULL:
@@ -28,7 +43,10 @@ cdef PyObject *call_inside(ThreadRecord *record, Node *child, bint folded, PyObj
     open_at(record, child, folded, owner, group, t)
     if before != UNSEEN:
         t = now() - t
-    result = call_through(original, args, count, names)
+    if group and group == forward_group and forward_in == NULL:  # else it may be another thread's, in the middle of it
+        result = call_forward_pass(original, args, count, names)
+    else:
+        result = call_through(original, args, count, names)
     if result != NULL:
         close_owner(owner)
         if before != UNSEEN:

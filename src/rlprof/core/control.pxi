@@ -68,15 +68,15 @@ def wipe():
     global turn_open, turns_marked, node_count, lane_count, records, last_record, last_state, last_serial, leader, leader_lane, turn_index
     global chunk_fill, events_emitted, events_dropped, turn_fill, turns_dropped, turns_closed, slow_count
     global spans_closed, spans_abandoned, exits_unmatched, spans_folded
-    global amounts_refused, recorded_ns, recording, logging_events, last_rss, recorders_beside_main
+    global forward_in, forward_passed, amounts_refused, recorded_ns, recording, logging_events, last_rss, recorders_beside_main
     cdef ThreadRecord *record = records
     cdef ThreadRecord *after
     cdef Stack *stack
     cdef uint32_t i
     recording = recorders_beside_main = False
     records = last_record = leader = NULL
-    last_state = NULL
-    last_serial = 0
+    last_state = forward_in = NULL
+    last_serial = forward_passed = 0
     while record != NULL:
         after = record.next
         while record.base != NULL:

@@ -84,9 +84,11 @@ cdef class Forward:
     cdef dict __dict__
 
     def __init__(self, original, has_gradients, is_compiling, begins, acts, groups):
+        global forward_group
         self.forward, self.loss, self.train, self.evaluate = groups
         if max(groups) >= MAX_GROUPS:
             raise ValueError(groups)
+        forward_group = self.forward
         self.original = original
         self.has_gradients = has_gradients
         self.is_compiling = is_compiling
@@ -159,10 +161,16 @@ cdef PyObject *call_forward(PyObject *forward, PyObject **args, size_t count, Py
     cdef Label label
     cdef bint folded = False
     cdef int64_t looked = 0
+    global forward_passed
     if not recording:
         return PyObject_Vectorcall(original, args, count, names)
     if is_looked_at():
         looked = now()
+    if forward_in != NULL and forward_in == PyThreadState_Get():
+        forward_passed += 1
+        if looked:
+            see_call(KIND_PASSED, looked)
+        return PyObject_Vectorcall(original, args, count, names)
     record = here()
     if record.busy[self.forward] or record.muted:
         record.passed += 1

@@ -159,6 +159,12 @@ cdef list labels = []
 cdef dict counters = {}
 cdef int64_t last_rss = 0
 
+# Most calls of modules are made inside another one's, a dozen for each that is a forward pass: they are let through with as
+# few looks at memory as can be.
+cdef PyThreadState *forward_in = NULL  # the thread whose forward pass is under way
+cdef uint32_t forward_passed = 0  # calls that were let through in it, and are not in its record yet
+cdef uint32_t forward_group = 0  # that of forward passes, once it is known
+
 cdef int64_t pass_ns = 0  # what a call costs that is looked at and let through
 cdef uint64_t spans_closed = 0
 cdef int64_t closed_at = 0  # when the last span was closed
