@@ -105,7 +105,7 @@ def commands() -> list[tuple[str, str]]:
 COMMANDS = [(page, line) for page, line in commands() if not line.startswith(SET_UP)]
 #: Commands that train for seconds, even when they are made short: demos, and experiments.
 DEMO = re.compile(r"rlprof demo (\w+)|python -m rlprof\.demos\.(\w+)")
-EXPERIMENT = re.compile(r"rlprof (sweep|investigate|quickwins|compare --a)")
+EXPERIMENT = re.compile(r"rlprof (sweep|investigate|quickwins|compare(?= --a| --resume| exp\b))")
 
 
 def once_each() -> Iterator[Any]:
