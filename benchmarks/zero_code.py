@@ -215,7 +215,7 @@ def main() -> int:
             result, programs, args.processes or (1 if args.quick else 2), args.pairs or (8 if args.quick else 20)
         )
     if "blocks" in args.only:
-        fill_blocks(result, programs, 40 if args.quick else 300)
+        fill_blocks(result, programs, 40 if args.quick else 150)
     if "profilers" in args.only:
         fill_profilers(result, programs, args.profiler_rounds or (1 if args.quick else 2), shorter)
     return finish(result, args)
