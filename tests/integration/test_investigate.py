@@ -208,8 +208,7 @@ def test_the_true_cure_is_confirmed_with_its_interval(result: Json) -> None:
 
 def test_a_useless_change_is_not_confirmed(result: Json) -> None:
     useless = by_name(result)["another colour"]
-    # In one of forty cases chance alone proves a difference, as the method says; then it is next to none.
-    assert useless["verdict"] in ("refuted", "cannot-tell") or useless["measured"]["low"] < 1.02
+    assert useless["verdict"] in ("refuted", "cannot-tell")
     assert useless["environment"] == {"COLOUR": "blue"}
 
 
