@@ -304,7 +304,8 @@ def _doubts(centre: Centre, pairs: Sequence[tuple[Measurement, Measurement]]) ->
                 "compare on a quiet machine, or with more runs",
             )
         )
-    work = [median(m.amount for m in side) for side in zip(*pairs, strict=True)]
+    # Of whole runs: how much of one is cut off as its warm-up depends on how long it takes.
+    work = [median(m.whole_amount or m.amount for m in side) for side in zip(*pairs, strict=True)]
     if min(work) > 0 and max(work) / min(work) > 1.2:
         found.append(
             ComparisonWarning(

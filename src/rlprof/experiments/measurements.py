@@ -39,6 +39,7 @@ class Measurement:
     operations: Mapping[Path, float] = field(default_factory=dict)
     memory_mb: float | None = None
     other_load: float | None = None  # the share of the machine that others used meanwhile
+    whole_amount: float | None = None  # of a run: its work from beginning to end, its warm-up included
 
     @property
     def sps(self) -> float | None:
@@ -56,7 +57,7 @@ def measure_run(recording: Recording, warm_up: float = WARM_UP_SHARE) -> Measure
         if stretch is None
         else measure_stretch(account, timeline, stretch, rss_peak_mb(recording.main))
     )
-    return replace(found, other_load=other_load_of(recording))
+    return replace(found, other_load=other_load_of(recording), whole_amount=_work_of(recording)[1])
 
 
 def other_load_of(recording: Recording) -> float | None:
@@ -118,16 +119,18 @@ def measure_stretch(
     return Measurement(per, amount, sum(phases.values()), phases, operations, memory_mb)
 
 
-def _whole_run(recording: Recording, account: Account) -> Measurement:
-    """All of the process, where there is no loop to be found or nothing is known by the window."""
+def _work_of(recording: Recording) -> tuple[Per, float]:
+    """What all of a run amounts to: env steps, else iterations, else that it was one run."""
     steps = counter_total(recording, ENV_STEPS)
     turning = iterating_process(recording)
-    per: Per = "run"
-    amount = 1.0
     if steps:
-        per, amount = "env step", steps
-    elif turning is not None:
-        per, amount = "iteration", float(len(turning.iterations.start_ns))
+        return "env step", steps
+    return ("run", 1.0) if turning is None else ("iteration", float(len(turning.iterations.start_ns)))
+
+
+def _whole_run(recording: Recording, account: Account) -> Measurement:
+    """All of the process, where there is no loop to be found or nothing is known by the window."""
+    per, amount = _work_of(recording)
     ledger = ledger_of(account)
     phases = {entry.phase: entry.seconds / amount for entry in phase_entries(account, None)}
     phases[UNATTRIBUTED] = ledger.unattributed_seconds / amount

@@ -147,6 +147,14 @@ def test_different_amounts_of_work_are_warned_of() -> None:
     assert [warning.code for warning in compared(pairs).warnings] == ["different-work"]
 
 
+def test_a_warm_up_of_another_length_is_no_other_amount_of_work() -> None:
+    pairs = [(a, replace(b, amount=700.0)) for a, b in noisy_pairs(6, OLD, OLD)]
+    whole = [(replace(a, whole_amount=1100.0), replace(b, whole_amount=1100.0)) for a, b in pairs]
+    assert compared(whole).warnings == ()
+    less = [(a, replace(b, whole_amount=600.0)) for a, b in whole]
+    assert [warning.code for warning in compared(less).warnings] == ["different-work"]
+
+
 def test_who_looks_more_often_is_held_to_more_and_needs_more_pairs() -> None:
     pairs = [(measurement(**OLD), measurement(scale=scale, **OLD)) for scale in (0.9, 1.1, 1.0) * 2]
     once, early = compared(pairs), compared(pairs, level=0.002, next_level=0.005, stopped_early=True)

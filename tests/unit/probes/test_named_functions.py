@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rlprof.probes.named_functions import NamedFunctions
-from rlprof.probes.one_at_a_time import OneAtATime
+from rlprof.probes.looks_apart import OneAtATime
 from rlprof.probes.patching import Patches
 from rlprof.record.targets import parse_name
 
