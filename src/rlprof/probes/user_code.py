@@ -11,8 +11,8 @@ from rlprof.probes.compiling import follow_compiler
 from rlprof.probes.evaluations import FUNCTIONS, METHODS, timed_evaluation
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
-from rlprof.probes.named_spans import NamedSpans
 from rlprof.probes.looks_apart import OneAtATime
+from rlprof.probes.named_spans import NamedSpans
 from rlprof.probes.patching import Patches
 from rlprof.probes.policy_methods import watch_policy_methods
 from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something

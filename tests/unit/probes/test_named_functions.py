@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from rlprof.probes.named_functions import NamedFunctions
 from rlprof.probes.looks_apart import OneAtATime
+from rlprof.probes.named_functions import NamedFunctions
 from rlprof.probes.patching import Patches
 from rlprof.record.targets import parse_name
 
