@@ -94,7 +94,7 @@ class Profiler:
         *,
         probes: bool = False,
         memory: bool = True,
-        sampler_hz: float = 97.0,
+        sampler_hz: float | None = None,
         schedule: str | None = None,
         follow_children: bool = True,
         overwrite: bool = False,

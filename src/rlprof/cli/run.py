@@ -73,7 +73,7 @@ class _RunCommand(click.Command):
 )
 @click.option("--expectations", type=click.Path(path_type=Path), metavar="FILE", help="Speeds to hold the run against.")
 @click.option("--module-depth", type=click.IntRange(0), default=0, help="Split forwards by submodule this deep [0].")
-@click.option("--sampler-hz", type=click.FloatRange(0, 1000), default=97.0, help="Stack samples a second, 0: off [97].")
+@click.option("--sampler-hz", type=click.FloatRange(0, 1000), help="Stack samples a second, 0: off [97, then 48].")
 @click.option("--schedule", metavar="wait=2,warmup=2,active=4,repeat=1", help="Log every span in these iterations.")
 @click.option("--torch-trace", metavar=DEFAULT_TRACE, help="Have torch.profiler look on in these iterations.")
 @click.option("--detailed", is_flag=True, help="Have cProfile look on for some iterations: NAME.prof and a text.")
@@ -98,7 +98,7 @@ def run(
     treatments: tuple[str, ...],
     expectations: Path | None,
     module_depth: int,
-    sampler_hz: float,
+    sampler_hz: float | None,
     schedule: str | None,
     torch_trace: str | None,
     detailed: bool,

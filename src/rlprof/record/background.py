@@ -14,7 +14,15 @@ from rlprof.record.crowd import times_slower
 from rlprof.record.device import allocated_bytes, allocator
 from rlprof.record.flush import Flusher
 from rlprof.record.memory import RssReader
-from rlprof.record.options import FLUSH_SECONDS, FLUSH_SHARE, MEMORY_HZ, SLOWEST_FLUSH_SECONDS, Options
+from rlprof.record.options import (
+    FIRST_SAMPLER_HZ,
+    FLUSH_SECONDS,
+    FLUSH_SHARE,
+    MEMORY_HZ,
+    SAMPLER_SETTLES_SECONDS,
+    SLOWEST_FLUSH_SECONDS,
+    Options,
+)
 
 Failed = Callable[[Exception], None]
 
@@ -83,12 +91,15 @@ class Sampler:
     """
 
     def __init__(self, options: Options, flusher: Flusher, failed: Failed) -> None:
-        self._stack_hz = options.sampler_hz
+        self._stack_hz = FIRST_SAMPLER_HZ if options.sampler_hz is None else options.sampler_hz
+        self._settles = options.sampler_hz is None
+        self._began = time.monotonic()
         self._flusher = flusher
         self._failed = failed
         self._rss = RssReader() if options.memory else None
         self._thread = threading.Thread(target=self._run, name="rlprof-sampler", daemon=True)
         self._times_slower = 1
+        self._stacks_slower = 1
         self._changing = threading.Lock()  # around all that begins and ends the core's beat
         self._beating = False
         self._ended = False
@@ -99,7 +110,7 @@ class Sampler:
 
     def _begin(self) -> None:
         memory = 0.0 if self._rss is None else 1.0 / MEMORY_HZ
-        seconds = 1.0 / self._stack_hz if self._stack_hz > 0 else memory
+        seconds = self._stacks_slower / self._stack_hz if self._stack_hz > 0 else memory
         slower = self._times_slower
         _core.begin_beat(seconds * slower, memory * slower, self._stack_hz > 0, sys._current_frames)
         self._beating = True
@@ -110,10 +121,12 @@ class Sampler:
             _core.end_beat()
 
     def slow_down(self, times: int) -> None:
-        """Sample so many times more seldom than asked for."""
+        """Sample so many times more seldom than asked for; where no rate was asked for, stacks settle by and by."""
+        settled = self._settles and time.monotonic() - self._began > SAMPLER_SETTLES_SECONDS
+        stacks = 2 if settled else 1
         with self._changing:
-            if times != self._times_slower and not self._ended:
-                self._times_slower = times
+            if (times, stacks) != (self._times_slower, self._stacks_slower) and not self._ended:
+                self._times_slower, self._stacks_slower = times, stacks
                 self._end()  # the thread begins anew
 
     def stop(self) -> bool:
@@ -177,7 +190,7 @@ class Background:
         if self._writer is None and not self._writer_failed:
             self._writer = Ticker("rlprof-writer", FLUSH_SECONDS, self._write, self._stop_writing)
             self._writer.start()
-        wanted = self._options.sampler_hz > 0 or self._options.memory
+        wanted = self._options.sampler_hz != 0 or self._options.memory
         if self._sampler is None and wanted and not self._sampler_failed:
             self._sampler = Sampler(self._options, self._flusher, self._stop_sampling)
             self._sampler.start()
@@ -204,8 +217,8 @@ class Background:
         if self._flusher.identity.role != "main":
             # Hundreds of workers must not spend the few cores that they share on writing and sampling.
             slower = times_slower(self._flusher.store.path)
-            if sampler is not None:
-                sampler.slow_down(slower)
+        if sampler is not None:
+            sampler.slow_down(slower)
         if self._writer is not None:
             self._writer.change_beat(seconds_between_flushes(self._flush_cost) * slower)
 

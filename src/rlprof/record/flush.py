@@ -25,6 +25,9 @@ from rlprof.record.stretches import stretches
 from rlprof.recording.columns import KINDS, join_rows
 from rlprof.recording.store import Batch, PartStore, SlowRow
 
+#: Flushes from one look at the slowest iterations to the next. A new one comes up all the time at first, and writing
+#: one takes as long as the rest of a flush: most are overtaken before they would be written.
+SLOWEST_EVERY: Final = 6
 FACTS_EVERY: Final = 20  # flushes: versions and thread counts change as a program imports
 MOST_WAITING_ROWS: Final = 20_000
 
@@ -39,6 +42,7 @@ class Flusher:
         facts: dict[str, Any],
         calibration: Calibration,
         budget: float = 1.0,
+        slowest_every: int = 1,
     ) -> None:
         self.store = store
         self.identity = identity
@@ -47,6 +51,7 @@ class Flusher:
         self._facts = facts
         self._own_cost = OwnCost(calibration)
         self._budget = Budget(budget)
+        self._slowest_every = slowest_every
         self._follow_own_cost()
         self._resting = Resting(budget)
         self._totals = _core.PathTotals()
@@ -96,6 +101,8 @@ class Flusher:
         self._add_memory()
         self._add_samples(now)
         self._add_events()
+        if (self._flushes + 1) % self._slowest_every == 0 or status != "running":
+            self._add_slowest()
         self._add_stretches()
         spans = layout.OPEN_SPAN.columns(opened)
         self._rows.open_spans = self.open_spans = list(zip(spans["path"], spans["start"], strict=True))
@@ -177,6 +184,8 @@ class Flusher:
     def _add_events(self) -> None:
         for chunk in _core.drain_events():
             self._add("events", _event_columns(chunk))
+
+    def _add_slowest(self) -> None:
         fresh, kept = _core.drain_slow_iterations()
         for index, start, duration, elided, below, log in fresh:
             events = _event_columns(log)

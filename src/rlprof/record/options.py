@@ -12,6 +12,10 @@ DEFAULT_BUDGET: Final = 0.02
 FLUSH_SECONDS: Final = 0.5  # twice a second: a kill costs at most the last second, whatever delays a flush
 SLOWEST_FLUSH_SECONDS: Final = 0.75  # where a flush has so much to write that it would take more than the next share
 FLUSH_SHARE: Final = 0.004
+#: No divisor of common loop rates, so that it does not march in step with them.
+FIRST_SAMPLER_HZ: Final = 97.0
+#: A thousand samples of the main thread show where its time goes; what comes later may come half as often.
+SAMPLER_SETTLES_SECONDS: Final = 10.0
 MEMORY_HZ: Final = 10.0
 DEFAULT_TRACE: Final = "wait=2,warmup=2,active=4,repeat=1"
 MOST_DIGITS: Final = 12  # of a number of iterations: no run has more
@@ -95,7 +99,7 @@ def parse_share(text: str) -> float:
 @dataclass(frozen=True, slots=True)
 class Options:
     memory: bool = True
-    sampler_hz: float = 97.0  # no divisor of common loop rates, so that it does not march in step with them
+    sampler_hz: float | None = None  # None: FIRST_SAMPLER_HZ, and half of it once there are plenty
     schedule: Schedule | None = None
     keep_slowest: int = 5
     follow_children: bool = True

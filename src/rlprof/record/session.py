@@ -19,7 +19,7 @@ from rlprof.record.calibrate import calibrate
 from rlprof.record.children import ExportedSession, Inheritance
 from rlprof.record.complain import complain, forget
 from rlprof.record.facts import machine_facts
-from rlprof.record.flush import Flusher
+from rlprof.record.flush import SLOWEST_EVERY, Flusher
 from rlprof.record.forks import SqliteLocks
 from rlprof.record.identity import Identity
 from rlprof.record.memory import MemorySpan, PeakReader, PeakTracker
@@ -82,7 +82,8 @@ class Session:
         facts = machine_facts()
         if self.options.expectations:
             facts["expectations"] = list(self.options.expectations)
-        return Flusher(store, self.identity, facts, self.calibration or Calibration({}, {}), self.options.budget)
+        calibration = self.calibration or Calibration({}, {})
+        return Flusher(store, self.identity, facts, calibration, self.options.budget, SLOWEST_EVERY)
 
     def _configure_core(self) -> None:
         tracker = PeakTracker(PeakReader(), self._stop_tracking) if self.options.memory else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +82,25 @@ def test_a_sampler_slows_down_while_it_runs(monkeypatch: pytest.MonkeyPatch) -> 
     assert beats.begun == pytest.approx([0.01, 0.08])
     assert not beats.going
     assert not failures
+
+
+def test_a_sampler_that_nobody_set_takes_half_as_many_stacks_once_there_are_plenty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    beats, now = Beats(monkeypatch), [0.0]
+    monkeypatch.setattr(background, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    settling, fixed = (
+        Sampler(Options(sampler_hz=hz, memory=False), None, lambda _: None)  # type: ignore[arg-type]
+        for hz in (None, 50.0)
+    )
+    for sampler in (settling, fixed):
+        for second in (1.0, 9.0, 11.0, 12.0):
+            now[0] = second
+            sampler.slow_down(1)
+            sampler._end()
+            sampler._begin()
+        sampler._end()
+    assert beats.begun == pytest.approx([1 / 97, 1 / 97, 2 / 97, 2 / 97] + [0.02] * 4)
 
 
 def test_a_sampler_that_was_stopped_does_not_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,6 +167,17 @@ def test_slow_iterations_that_wait_are_bounded(store: MoodyStore, flusher: Flush
     assert [slow.duration_ns for slow in read(store).slow_iterations] == [109, 108]
 
 
+def test_slow_iterations_may_be_looked_at_more_seldom_and_the_last_flush_brings_them_all(store: MoodyStore) -> None:
+    identity = Identity.of_this_process("main", None)
+    seldom = Flusher(store, identity, {"host": "here"}, Calibration({}, {}), slowest_every=3)
+    seen = []
+    for turn in range(7):
+        work(1, duration=10 + turn)
+        seldom.flush("completed" if turn == 6 else "running")
+        seen.append([slow.duration_ns for slow in read(store).slow_iterations])
+    assert seen == [[], [], [12, 11], [12, 11], [12, 11], [15, 14], [16, 15]]
+
+
 def test_the_newest_detail_is_what_is_kept(
     store: MoodyStore, flusher: Flusher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
