@@ -107,7 +107,8 @@ fi
 if [ "$#" -gt 0 ]; then
     say "installing $* (a few minutes where torch must be downloaded)"
     started=$SECONDS
-    "$VENV/bin/python" -m pip install -qq --disable-pip-version-check --constraint constraints.txt "$@"
+    # Compiling thousands of modules of torch takes longer than installing it, and most of them are never imported.
+    "$VENV/bin/python" -m pip install -qq --no-compile --disable-pip-version-check --constraint constraints.txt "$@"
     say "installed in $((SECONDS - started)) s"
 fi
 
