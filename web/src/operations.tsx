@@ -4,7 +4,7 @@ import { Scrolling, Section, Swatch } from "./parts";
 import type { OperationRow, Operations } from "./payload";
 import { Sortable, sorted, type Order } from "./sorting";
 
-const FIRST = 60;
+const FIRST = 30;
 
 export function OperationsSection({ operations }: { operations: Operations }) {
   const [words, setWords] = useState("");
@@ -78,11 +78,13 @@ export function OperationsSection({ operations }: { operations: Operations }) {
 
 function Row({ row, several }: { row: OperationRow; several: boolean }) {
   const last = row.path[row.path.length - 1] ?? "";
-  const before = row.path.slice(0, -1);
+  const near = row.path.slice(-2, -1);
+  const far = row.path.slice(0, -2);
   return (
     <tr>
       <th scope="row" class="text path">
-        {before.length > 0 ? <span class="beside">{before.join(" / ")} / </span> : null}
+        {far.length > 0 ? <span class="beside far">{far.join(" / ")} / </span> : null}
+        {near.length > 0 ? <span class="beside">{near[0]} / </span> : null}
         {last}
         {row.open ? <span class="beside"> (still running)</span> : null}
         {row.labels.map((label) => (
