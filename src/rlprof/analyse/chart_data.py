@@ -110,4 +110,8 @@ def names_apart(comparison: Comparison) -> tuple[str, str]:
     """The names of both sides without the words at their beginning that they share."""
     a, b = comparison.baseline.name.split(), comparison.candidate.name.split()
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False))))
+    # A value says nothing without what it is the value of: `envs = 8`, `--envs 8`.
+    if shared < min(len(a), len(b)) and shared:
+        before = a[shared - 1]
+        shared = max(shared - (2 if before == "=" else before.startswith("-")), 0)
     return " ".join(a[shared:]), " ".join(b[shared:])

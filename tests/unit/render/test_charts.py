@@ -153,6 +153,22 @@ def test_sides_are_told_apart_by_where_their_names_differ() -> None:
     assert {"A", "B: --turbo", "Is B faster?", "60.0 µs", "1.25x"} <= set(shown)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "apart"),
+    [
+        ("turbo = False", "turbo = True", ("turbo = False", "turbo = True")),
+        ("train.py --envs 1", "train.py --envs 8", ("--envs 1", "--envs 8")),
+        ("train.py --envs 1", "train.py --envs 1 --turbo", ("", "--turbo")),
+        ("train.py --fast", "train.py --fast slow.py", ("", "slow.py")),
+        ("a.py", "b.py", ("a.py", "b.py")),
+        ("same", "same", ("", "")),
+        ("= 1", "= 2", ("= 1", "= 2")),
+    ],
+)
+def test_a_value_keeps_the_name_of_what_it_is_the_value_of(a: str, b: str, apart: tuple[str, str]) -> None:
+    assert names_apart(replace(a_comparison(), baseline=Side(a, ()), candidate=Side(b, ()))) == apart
+
+
 def test_bars_add_up_to_the_wall_clock() -> None:
     report = complete_report(ppo_recording())
     bars = share_bars(report)
