@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,15 @@ class Paths:
     def in_words(self, text: str) -> str:
         """A sentence of ours that names files: the same for every path in it."""
         return _PATH.sub(lambda found: self.shown(found[0]), text)
+
+
+def from_here(text: str) -> str:
+    """A text for the terminal: files below the folder that it is in are named from there, all others in full."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it was taken away
+        return text
+    return _PATH.sub(lambda found: _below(here, found[0]) or found[0], text)
 
 
 def _below(folder: str | None, file: str) -> str | None:

@@ -23,6 +23,7 @@ from rlprof.model.units import (
 from rlprof.render.bound import bound_of
 from rlprof.render.canvas import QUIET, Canvas, cut, first_that_fit, flow, grid, safe, title, widest
 from rlprof.render.iterations import comparable, stands_out
+from rlprof.render.paths import from_here
 
 _SEVERITY_STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 _LABEL_STYLES = {"CRITICAL": "bold red", "SLOW": "yellow", "MEMORY": "magenta", "GPU MEMORY": "magenta"}
@@ -179,10 +180,12 @@ def draw_finding(finding: Finding) -> RenderableType:
     table.add_column(style=QUIET, no_wrap=True)
     table.add_column(overflow="fold")
     for index, place in enumerate(finding.where):
-        where = safe(f"{place.file}:{place.line}", "cyan", limit=300).append_text(safe(f"  {place.function}"))
+        where = safe(f"{from_here(place.file)}:{place.line}", "cyan", limit=300).append_text(
+            safe(f"  {place.function}")
+        )
         table.add_row("  where" if index == 0 else "", where)
     table.add_row("  gain", Text(bound_of(finding.gain), style="bold"))
-    table.add_row("  cure", safe(finding.cure, limit=1500))
+    table.add_row("  cure", safe(from_here(finding.cure), limit=1500))
     table.add_row("  learning", Text("changed by the cure" if finding.changes_learning else "not changed by the cure"))
     table.add_row("  verify", safe(finding.verify, limit=500))
     table.add_row("  rule", safe(finding.rule).append(f"  (evidence: --why {clean_text(finding.rule)})", style=QUIET))
