@@ -8,6 +8,7 @@ end of the measured interval, since the bound is on the true gain.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from measure import ROOT, CannotMeasure, Result, Table, argument_parser, finish,
 from rlprof.experiments.pairs import Spread, ratios, spread
 
 sys.path.insert(0, str(ROOT / "tests"))
+from support.quota import a_quota, entering
 from support.sick import SickCase, sick_cases, speed_of
 
 FIRST, TOP_THREE, RIGHT_LINE, BOUNDED = 90.0, 100.0, 90.0, 95.0
@@ -79,13 +81,13 @@ class Diagnosis:
         return None if self.bound is None else self.measured.low <= self.bound
 
 
-def bare_speed(program: Path) -> float:
-    return speed_of(checked([sys.executable, str(program)]).stdout)
+def bare_speed(program: Path, **options: Any) -> float:
+    return speed_of(checked([sys.executable, str(program)], **options).stdout)
 
 
-def recorded_findings(program: Path, folder: Path) -> list[dict[str, Any]]:
+def recorded_findings(program: Path, folder: Path, **options: Any) -> list[dict[str, Any]]:
     recording = folder / f"{program.parent.name}-{program.stem}.rlprof"
-    checked(run_command(recording, [str(program)]))
+    checked(run_command(recording, [str(program)]), **options)
     findings: list[dict[str, Any]] = read_report(recording)["findings"]
     return findings
 
@@ -93,15 +95,23 @@ def recorded_findings(program: Path, folder: Path) -> list[dict[str, Any]]:
 def diagnose(case: SickCase, rounds: int, folder: Path) -> Diagnosis:
     say(f"{case.name} ...")
     sick, healthy = [], []
-    for _ in range(rounds):
-        sick.append(bare_speed(case.sick))
-        healthy.append(bare_speed(case.healthy))
-    findings = recorded_findings(case.sick, folder)
-    alarms = [found for found in recorded_findings(case.healthy, folder) if found["severity"] != "info"]
+    with contextlib.ExitStack() as stack:
+        options = {} if case.quota is None else {"preexec_fn": entering(stack.enter_context(a_quota(case.quota)))}
+        for _ in range(rounds):
+            sick.append(bare_speed(case.sick, **options))
+            healthy.append(bare_speed(case.healthy, **options))
+        findings = recorded_findings(case.sick, folder, **options)
+        alarms = [f for f in recorded_findings(case.healthy, folder, **options) if f["severity"] != "info"]
     return Diagnosis(case, spread(ratios(healthy, sick)), findings, alarms)
 
 
-def is_installed(case: SickCase) -> bool:
+def can_run(case: SickCase) -> bool:
+    if case.quota is not None:
+        try:
+            with a_quota(case.quota):
+                pass
+        except OSError:
+            return False
     return all(importlib.util.find_spec(name) is not None for name in case.needs)
 
 
@@ -168,14 +178,16 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="CASE", help="these alone (folders of tests/sick)")
     args = parser.parse_args()
     cases = [case for case in sick_cases() if not args.only or case.name in args.only]
-    ready = [case for case in cases if is_installed(case)]
+    ready = [case for case in cases if can_run(case)]
     if not ready:
-        raise CannotMeasure("no case can run: their libraries are not installed")
+        raise CannotMeasure("no case can run: their libraries are not installed, or control groups cannot be made")
     result = new_result("Diagnoses", args)
     fill(result, ready, args.rounds or (2 if args.quick else 6))
     left_out = [case.name for case in cases if case not in ready]
     if left_out:
-        result.notes.append(f"Left out, because a library is not installed: {', '.join(left_out)}.")
+        result.notes.append(
+            f"Left out, because a library is not installed or no control group can be made: {', '.join(left_out)}."
+        )
     return finish(result, args)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -11,16 +12,25 @@ from rlprof.advise.engine import RULES
 from rlprof.advise.pages import page_of, summary_of
 from support.installed import need
 from support.programs import Json, assert_ledgers_close, run_recorded, write_program
+from support.quota import a_quota, entering
 from support.sick import SickCase, sick_cases, speed_of
 
 CASES = [pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.slow else []) for case in sick_cases()]
 
 
-def report_of(program: Path, folder: Path) -> Json:
+def report_of(program: Path, folder: Path, quota: float | None) -> Json:
     settings = program.with_name("pyproject.toml")
     if settings.is_file():
         shutil.copy(settings, folder)
-    done = run_recorded(write_program(folder, program.read_text(encoding="utf-8"), program.name))
+    copy = write_program(folder, program.read_text(encoding="utf-8"), program.name)
+    with contextlib.ExitStack() as stack:
+        preexec = None
+        if quota is not None:
+            try:
+                preexec = entering(stack.enter_context(a_quota(quota)))
+            except OSError as error:
+                pytest.skip(f"no control group with a quota can be made here: {error}")
+        done = run_recorded(copy, preexec=preexec)
     assert done.code == 0, done.err
     assert speed_of(done.out) > 0
     report = done.report()
@@ -31,7 +41,7 @@ def report_of(program: Path, folder: Path) -> Json:
 @pytest.mark.parametrize("case", CASES)
 def test_a_sick_program_gets_its_diagnosis_first_with_the_line(case: SickCase, tmp_path: Path) -> None:
     need(*case.needs)
-    report = report_of(case.sick, tmp_path)
+    report = report_of(case.sick, tmp_path, case.quota)
     assert report["findings"], "nothing was found"
     first = report["findings"][0]
     assert first["rule"] == case.rule, [(finding["rule"], finding["title"]) for finding in report["findings"]]
@@ -46,7 +56,7 @@ def test_a_sick_program_gets_its_diagnosis_first_with_the_line(case: SickCase, t
 @pytest.mark.parametrize("case", CASES)
 def test_its_healthy_twin_is_left_in_peace(case: SickCase, tmp_path: Path) -> None:
     need(*case.needs)
-    report = report_of(case.healthy, tmp_path)
+    report = report_of(case.healthy, tmp_path, case.quota)
     loud = [(found["rule"], found["title"]) for found in report["findings"] if found["severity"] != "info"]
     assert loud == []
 

@@ -1,9 +1,9 @@
 """Training programs that are slow for one known reason, each with a healthy twin.
 
 A folder of tests/sick holds `sick.py`, `healthy.py` and `case.toml`: the rule that is to speak, the libraries that are
-needed, whether the case is a slow one. A `pyproject.toml` beside them is that of their project. The lines that are to
-blame end with `# CAUSE`. Both programs take no arguments they need, train for a few seconds, and print
-`steps/s: NUMBER` last, start-up left out.
+needed, whether the case is a slow one, how many cores a control group allows it. A `pyproject.toml` beside them is that
+of their project. The lines that are to blame end with `# CAUSE`. Both programs take no arguments they need, train for a
+few seconds, and print `steps/s: NUMBER` last, start-up left out.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class SickCase:
     rule: str
     needs: tuple[str, ...]
     slow: bool
+    quota: float | None  # cores that a control group allows both programs
     lines: frozenset[int]  # that are to blame; none where the cause is no line of the program
 
     @property
@@ -52,6 +53,7 @@ def _case(folder: Path) -> SickCase:
         rule=facts["rule"],
         needs=tuple(facts.get("needs", ())),
         slow=bool(facts.get("slow", False)),
+        quota=facts.get("quota"),
         lines=frozenset(number for number, line in enumerate(source, 1) if line.endswith(CAUSE)),
     )
 
