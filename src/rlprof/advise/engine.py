@@ -63,7 +63,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("too-many-workers", too_many_workers, victims=frozenset({"straggler"}), relieves=False),
     Rule("obs-transport", obs_transport, relieves=False),
     Rule("straggler", straggler, relieves=False),
-    Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"}), relieves=False),
+    Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"})),
     Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
     # The course of the run
     Rule(
@@ -73,7 +73,7 @@ RULES: Final[tuple[Rule, ...]] = (
         doubted_by=frozenset({STARVED}),
     ),
     Rule("memory-pressure", memory_pressure, relieves=False),
-    Rule("memory-growth", memory_growth, relieves=False),
+    Rule("memory-growth", memory_growth),
     Rule("cumulative-fps", cumulative_fps, relieves=False),
     Rule("phase-change", phase_change, relieves=False),
     # One training loop
