@@ -8,7 +8,7 @@ import pytest
 
 from support.programs import assert_ledgers_close, run_recorded, write_program
 
-STEPS = 400
+STEPS = 1600  # seconds, so that rlprof comes to look at its own cost several times on a busy machine, too
 
 PROGRAM = f"""
     import time
