@@ -6,6 +6,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
+# What is installed is compiled when it is first imported (scripts/setup.sh); where nothing may be written down, every
+# process would compile torch again.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 INSTALLED_FROM := pyproject.toml setup.py constraints.txt scripts/setup.sh src/rlprof/_core.pyx $(wildcard src/rlprof/core/*.pxi)
 DEMO := demo-report
