@@ -35,4 +35,8 @@ def a_quota(cores: float) -> Iterator[Path]:
 
 def entering(procs: Path) -> Callable[[], None]:
     """What a child calls before it becomes another program."""
-    return lambda: procs.write_text(str(os.getpid()), encoding="ascii") and None
+
+    def enter() -> None:
+        procs.write_text(str(os.getpid()), encoding="ascii")
+
+    return enter

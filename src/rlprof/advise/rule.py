@@ -17,8 +17,8 @@ class Rule:
 
     A finding whose evidence names `phases` makes victims only of those that name one of them, too. `doubted_by` are
     codes of doubts (see advise.trust) that hold the rule's findings back. `relieves` says that the cure takes work from
-    the main thread, or workers from its cores, which leaves its caches to the rest (see advise.relief); not so where it
-    only takes a wait away.
+    the main thread, workers from its cores, or fresh memory from its caches, which are then left to the rest (see
+    advise.relief); not so where it only takes a wait away.
     """
 
     name: str
