@@ -65,6 +65,8 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("straggler", straggler, relieves=False),
     Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"})),
     Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
+    # A memory that is saved whole grows; that it is saved is the cause, and the longer it gets a part of it.
+    Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     # The course of the run
     Rule(
         "cost-grows",
@@ -85,7 +87,6 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("reset-cost", reset_cost),
     Rule("logging-cost", logging_cost, victims=frozenset({"gc-pauses", "unattributed-high"})),
     Rule("evaluation-cost", evaluation_cost),
-    Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     Rule("gc-pauses", gc_pauses),
     Rule("env-hotspot", env_hotspot),
     Rule("teacher-cost", teacher_cost),

@@ -86,3 +86,19 @@ def test_what_grows_in_no_span_is_no_finding_of_unattributed_time_besides() -> N
 )
 def test_it_is_silent_where_nothing_grows_or_nobody_knows_where(run: Run) -> None:
     assert findings(run) == []
+
+
+def test_a_memory_that_is_saved_whole_is_named_as_saving_that_grows() -> None:
+    costs = {**STEADY, "checkpoint": rising(1e-4, 1e-7)}
+    found = complete_report(Run(costs, stacks={"checkpoint": ((MAXIMUM, always(1.0)),)}).build().build()).findings
+    assert [(finding.rule, finding.where[0].line) for finding in found] == [("checkpoint-pause", MAXIMUM.line)]
+    assert "a save grew from" in found[0].title
+    assert found[0].evidence["last_seconds_per_call"] > 1.4 * found[0].evidence["first_seconds_per_call"]
+
+
+def test_saves_that_stay_as_they_are_are_not_said_to_grow() -> None:
+    costs = {**STEADY, "checkpoint": always(4e-4)}
+    found = complete_report(Run(costs, stacks={"checkpoint": ((MAXIMUM, always(1.0)),)}).build().build()).findings
+    assert [finding.rule for finding in found] == ["checkpoint-pause"]
+    assert "grew" not in found[0].title
+    assert found[0].evidence["last_seconds_per_call"] is None
