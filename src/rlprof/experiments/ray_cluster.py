@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from rlprof.experiments.arms import Arm
-from rlprof.experiments.cluster import Returned
+from rlprof.experiments.cluster import POLL_SECONDS, Returned
+from rlprof.experiments.doubted_nodes import DoubtedNodes
+from rlprof.experiments.interruption import interruption
 from rlprof.experiments.trial_process import Ended, run_recorded
 from rlprof.model.errors import BadOption
 from rlprof.recording.place import RUNS_DIRECTORY
@@ -37,6 +40,7 @@ class RayCluster:
             raise BadOption("--on ray needs Ray: pip install 'rlprof[ray]'") from None
         self._ray: Any = ray
         self._running: dict[Any, str] = {}
+        self._doubted = DoubtedNodes()
         if ray.is_initialized():
             return
         sent = {"working_dir": os.getcwd(), "excludes": list(_NOT_SENT)}
@@ -52,7 +56,14 @@ class RayCluster:
             raise BadOption(f"there is no Ray cluster to run on: {said[0] if said else error!r}") from None
 
     def nodes(self) -> Sequence[str]:
-        return sorted(self._alive())
+        """Those that are there and lost no trial just now; where all have, this waits until it is clear which live."""
+        while True:
+            alive = sorted(self._alive())
+            trusted = self._doubted.trusted(alive)
+            if trusted or not alive:
+                return trusted
+            interruption.raise_if_asked()
+            time.sleep(POLL_SECONDS)
 
     def _alive(self) -> dict[str, dict[str, Any]]:
         """Nodes by a name that a person knows: their address and the beginning of their id."""
@@ -90,8 +101,11 @@ class RayCluster:
         except self._ray.exceptions.RayTaskError as error:
             raise BadOption(f"a trial could not be run on {node}: {str(error).strip().splitlines()[-1]}") from None
         except self._ray.exceptions.RayError:  # the node died, or its worker was killed
+            found = None
+        if found is None:
+            self._doubted.lost_on(node)
             return Returned(node, None)
-        return Returned(node, None) if found is None else Returned(node, found[0], found[1])
+        return Returned(node, found[0], found[1])
 
     def stop(self) -> None:
         for task in self._running:

@@ -88,6 +88,9 @@ def test_a_bound_lets_the_main_thread_off_waiting_for_cores_between_steps() -> N
     (without,), (with_wait,) = of_ipc(recording), of_ipc(waiting)
     assert with_wait.gain.low == without.gain.low
     assert with_wait.gain.high == pytest.approx(2.5 / (0.5 * 0.5 + 0.1), rel=1e-3)
+    # All sixteen cores were somebody else's: the cure gives the main thread none of them back.
+    beside = with_core_use(recording, core_wait_ns=1_250_000_000, machine_busy_seconds=16 * 2.5)
+    assert of_ipc(beside)[0].gain == without.gain
 
 
 def test_cores_that_others_had_are_no_fault_of_processes() -> None:

@@ -37,7 +37,7 @@ def vecenv_ipc(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks where the environments, one after the other without processes, are expected to be faster."""
     use = core_use_of(recording)
     # Between steps, too, the main thread waits for cores that its workers have just been woken up on.
-    waiting = use.main_wait_share or 0.0 if use is not None else 0.0
+    waiting = (use.main_wait_share or 0.0) * (1.0 - _part_of_others(use)) if use is not None else 0.0
     for entry in report.workers.vector_envs if report.workers is not None else ():
         split = entry.split
         if entry.process != report.run.processes[0].id or split is None or entry.steps_measured < FEWEST_STEPS:
@@ -68,9 +68,14 @@ def vecenv_ipc(recording: Recording, report: Report) -> Iterator[Finding]:
 
 def _waited_for_others(entry: VectorEnvEntry, use: CoreUse | None) -> float:
     """Of a step, what a worker waited for cores that others on the machine had: no fault of having processes."""
-    if use is None or use.others is None or entry.core_wait_seconds is None:
+    if use is None or entry.core_wait_seconds is None:
         return 0.0
-    return entry.core_wait_seconds / entry.steps * min(use.others / use.cores, 1.0)
+    return entry.core_wait_seconds / entry.steps * _part_of_others(use)
+
+
+def _part_of_others(use: CoreUse) -> float:
+    """Of the machine's cores, what others than this run kept busy; 0 where that is unknown."""
+    return min((use.others or 0.0) / use.cores, 1.0)
 
 
 def _serial(report: Report, entry: VectorEnvEntry) -> _Serial:

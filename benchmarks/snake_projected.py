@@ -1,0 +1,113 @@
+"""The demo `snake`: how long 5,000 episodes take, projected from a short run and held against a real long one.
+
+It is the form with every cure that is run: the slow one takes more than ten times as long for the same. A projection is
+for training alone, so that the start-up of the long run is not counted.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measure import (
+    CannotMeasure,
+    Table,
+    argument_parser,
+    facts_line,
+    finish,
+    markdown_table,
+    new_result,
+    run_script,
+    say,
+)
+from run_all import put_into
+
+from rlprof.analyse.course import course_of
+from rlprof.analyse.growth import growing_parts
+from rlprof.analyse.projection import project_episodes
+from rlprof.analyse.report import build_report
+from rlprof.analyse.throughput import EPISODES, counter_total
+from rlprof.model.recording import Recording
+from rlprof.model.units import format_count, format_duration
+from rlprof.recording import open_recording
+
+FAST = ("--flood-fill", "vectorised", "--train-steps", "4", "--push", "batched", "--log", "none")
+SHORT = (300, 1000)
+LONG = 5000
+
+
+def record(episodes: int, directory: Path) -> Path:
+    """A recording of so many episodes; one that is there already is taken as it is."""
+    target = directory / f"snake-{episodes}.rlprof"
+    if not target.exists():
+        say(f"{episodes} episodes ...")
+        words = ["-m", "rlprof", "run", "--quiet", "--no-html", "--out", str(target), "-m", "rlprof.demos.snake"]
+        done = subprocess.run(
+            [sys.executable, *words, "--episodes", str(episodes), *FAST],
+            cwd=directory,
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise CannotMeasure(f"the training of {episodes} episodes ended with {done.returncode}")
+    return target
+
+
+def say_projection(recorded: Path, episodes: int) -> str:
+    """What `rlprof project` prints."""
+    command = [sys.executable, "-m", "rlprof", "project", str(recorded), "--episodes", str(episodes)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    return f"$ rlprof project {recorded.name} --episodes {episodes}\n{done.stdout.rstrip()}"
+
+
+def trained(recording: Recording) -> float:
+    """Seconds of a run without its start-up."""
+    ledger = build_report(recording).ledger
+    return ledger.wall_seconds - (ledger.startup_seconds or 0.0)
+
+
+def row(recorded: Path, long: Recording) -> tuple[str, ...]:
+    opened = open_recording(recorded)
+    pace = course_of(opened).pace
+    played = counter_total(long, EPISODES) or 0.0
+    found = project_episodes(pace, growing_parts(pace), played) if pace is not None else None
+    if found is None:
+        raise CannotMeasure(f"{recorded.name} is too short to project from")
+    real = trained(long)
+    return (
+        f"{format_count(counter_total(opened, EPISODES) or 0)}, {format_duration(trained(opened))}",
+        format_duration(found.linear_seconds),
+        f"{format_duration(found.seconds)} [{format_duration(found.low)}, {format_duration(found.high)}]",
+        format_duration(real),
+        f"{real / found.linear_seconds:.2f}",
+        f"{real / found.seconds:.2f}",
+    )
+
+
+def main() -> int:
+    parser = argument_parser(__doc__)
+    parser.add_argument("--out", type=Path, metavar="DIR", help="keep recordings there, and take those that are there")
+    parser.add_argument("--docs", type=Path, help="put the result between the marks of this page")
+    args = parser.parse_args()
+    result = new_result("Snake, projected", args)
+    longest = LONG // 5 if args.quick else LONG
+    with tempfile.TemporaryDirectory(prefix="rlprof-project-") as scratch:
+        directory = (args.out or Path(scratch)).resolve()
+        directory.mkdir(parents=True, exist_ok=True)
+        short = [record(episodes, directory) for episodes in SHORT if episodes < longest]
+        long = open_recording(record(longest, directory))
+        said = "\n".join(say_projection(recorded, longest) for recorded in short)
+        rows = [row(recorded, long) for recorded in short]
+    columns = ("recorded episodes", "linear", "projected", "real", "real / linear", "real / projected")
+    title = f"{longest:,} episodes of snake with every cure, start-up aside"
+    result.tables.append(Table(title, columns, rows))
+    if args.docs:
+        table = markdown_table(result.tables[0])
+        put_into(args.docs, f"Measured on: {facts_line(result.machine)}.\n\n```text\n{said}\n```\n\n{table}")
+    return finish(result, args)
+
+
+if __name__ == "__main__":
+    run_script(main)
