@@ -151,7 +151,7 @@ def main() -> int:
             result.tables.append(fill(result, directory, args))
     if args.docs:
         shown = "\n".join(line.rstrip() for line in said.strip().splitlines())
-        tables = "\n\n".join(f"**{table.title}**\n\n{markdown_table(table)}" for table in result.tables)
+        tables = "\n\n".join(markdown_table(table) for table in result.tables)
         put_into(args.docs, f"Measured on: {facts_line(result.machine)}.\n\n```text\n{shown}\n```\n\n{tables}")
     return finish(result, args)
 
