@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from rlprof.analyse.student import quantile
 from rlprof.experiments.statistics import centre_of
-from rlprof.experiments.student import quantile
 
 Values = NDArray[np.float64]
 Interval = tuple[float, float]

@@ -1,7 +1,7 @@
-"""The demo `snake`: how long 5,000 episodes take, projected from a short run and held against a real long one.
+"""The demo `snake`: how long 5,000 episodes take, projected from short runs and held against a real long one.
 
-It is the form with every cure that is run: the slow one takes more than ten times as long for the same. A projection is
-for training alone, so that the start-up of the long run is not counted.
+Both forms are run: the slow one as it is, and the one with every cure. A projection is for training alone, so that the
+start-up of the long run is not counted.
 """
 
 from __future__ import annotations
@@ -33,25 +33,30 @@ from rlprof.model.recording import Recording
 from rlprof.model.units import format_count, format_duration
 from rlprof.recording import open_recording
 
-FAST = ("--flood-fill", "vectorised", "--train-steps", "4", "--push", "batched", "--log", "none")
+#: What is added to the command, by what is said of the form.
+FORMS = {
+    "with every cure": ("--flood-fill", "vectorised", "--train-steps", "4", "--push", "batched", "--log", "none"),
+    "as it is": (),
+}
 SHORT = (300, 1000)
 LONG = 5000
 
 
-def record(episodes: int, directory: Path) -> Path:
+def record(episodes: int, form: str, directory: Path) -> Path:
     """A recording of so many episodes; one that is there already is taken as it is."""
-    target = directory / f"snake-{episodes}.rlprof"
+    target = directory / form.replace(" ", "-") / f"snake-{episodes}.rlprof"
     if not target.exists():
-        say(f"{episodes} episodes ...")
+        say(f"{episodes} episodes {form} ...")
+        target.parent.mkdir(parents=True, exist_ok=True)
         words = ["-m", "rlprof", "run", "--quiet", "--no-html", "--out", str(target), "-m", "rlprof.demos.snake"]
         done = subprocess.run(
-            [sys.executable, *words, "--episodes", str(episodes), *FAST],
-            cwd=directory,
+            [sys.executable, *words, "--episodes", str(episodes), *FORMS[form]],
+            cwd=target.parent,
             stdout=subprocess.DEVNULL,
             check=False,
         )
         if done.returncode != 0:
-            raise CannotMeasure(f"the training of {episodes} episodes ended with {done.returncode}")
+            raise CannotMeasure(f"the training of {episodes} episodes {form} ended with {done.returncode}")
     return target
 
 
@@ -76,36 +81,44 @@ def row(recorded: Path, long: Recording) -> tuple[str, ...]:
     if found is None:
         raise CannotMeasure(f"{recorded.name} is too short to project from")
     real = trained(long)
+    inside = "yes" if found.low <= real <= found.high else "no"
     return (
-        f"{format_count(counter_total(opened, EPISODES) or 0)}, {format_duration(trained(opened))}",
+        f"{format_count(counter_total(opened, EPISODES) or 0)} in {format_duration(trained(opened))}",
         format_duration(found.linear_seconds),
         f"{format_duration(found.seconds)} [{format_duration(found.low)}, {format_duration(found.high)}]",
         format_duration(real),
         f"{real / found.linear_seconds:.2f}",
         f"{real / found.seconds:.2f}",
+        inside,
     )
+
+
+def projected(form: str, longest: int, directory: Path) -> tuple[Table, str]:
+    """The short recordings of one form against its long run, and what `rlprof project` says of them."""
+    short = [record(episodes, form, directory) for episodes in SHORT if episodes < longest]
+    long = open_recording(record(longest, form, directory))
+    said = "\n".join(say_projection(recorded, longest) for recorded in short)
+    columns = ("recorded", "linear", "projected", "real", "real / linear", "real / projected", "inside")
+    title = f"{longest:,} episodes of snake {form}, start-up aside"
+    return Table(title, columns, [row(recorded, long) for recorded in short]), said
 
 
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--out", type=Path, metavar="DIR", help="keep recordings there, and take those that are there")
     parser.add_argument("--docs", type=Path, help="put the result between the marks of this page")
+    parser.add_argument("--form", choices=sorted(FORMS), action="append", help="only this one")
     args = parser.parse_args()
     result = new_result("Snake, projected", args)
     longest = LONG // 5 if args.quick else LONG
+    shown = []
     with tempfile.TemporaryDirectory(prefix="rlprof-project-") as scratch:
-        directory = (args.out or Path(scratch)).resolve()
-        directory.mkdir(parents=True, exist_ok=True)
-        short = [record(episodes, directory) for episodes in SHORT if episodes < longest]
-        long = open_recording(record(longest, directory))
-        said = "\n".join(say_projection(recorded, longest) for recorded in short)
-        rows = [row(recorded, long) for recorded in short]
-    columns = ("recorded episodes", "linear", "projected", "real", "real / linear", "real / projected")
-    title = f"{longest:,} episodes of snake with every cure, start-up aside"
-    result.tables.append(Table(title, columns, rows))
+        for form in args.form or FORMS:
+            table, said = projected(form, longest, (args.out or Path(scratch)).resolve())
+            result.tables.append(table)
+            shown.append(f"**{table.title}**\n\n```text\n{said}\n```\n\n{markdown_table(table)}")
     if args.docs:
-        table = markdown_table(result.tables[0])
-        put_into(args.docs, f"Measured on: {facts_line(result.machine)}.\n\n```text\n{said}\n```\n\n{table}")
+        put_into(args.docs, "\n\n".join((f"Measured on: {facts_line(result.machine)}.", *shown)))
     return finish(result, args)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from rlprof.analyse.mean_error import error_of_mean
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import best_powers, kendall_z
 from rlprof.model.recording import FloatColumn
@@ -52,6 +53,12 @@ def lengths_of(pace: Pace, episodes: float) -> Lengths | None:
     return Lengths(likely, (stays, low, high), longer)
 
 
+def error_of_lengths(pace: Pace) -> float:
+    """By which share the mean length of an episode may be off."""
+    _, length, episodes = _groups(pace)
+    return error_of_mean(length, episodes) if len(length) else 0.0
+
+
 def _thirds(pace: Pace) -> tuple[float, float, float]:
     """Steps per episode in each third of the run."""
     found = [
@@ -63,7 +70,7 @@ def _thirds(pace: Pace) -> tuple[float, float, float]:
 
 def _growing(pace: Pace, episodes: float) -> tuple[float, float, float] | None:
     """The steps of so many episodes by the fitted curve, and by the flattest and the steepest that fit as well."""
-    middle, length = _groups(pace)
+    middle, length, _ = _groups(pace)
     if len(length) < FEWEST_GROUPS or kendall_z(length) < LIKELY:
         return None
     done = float(pace.episodes.sum())
@@ -73,11 +80,13 @@ def _growing(pace: Pace, episodes: float) -> tuple[float, float, float] | None:
     return likely, low, high
 
 
-def _groups(pace: Pace) -> tuple[FloatColumn, FloatColumn]:
-    """Episodes so far in the middle of each group, and how long those of the group were."""
+def _groups(pace: Pace) -> tuple[FloatColumn, FloatColumn, FloatColumn]:
+    """Episodes so far in the middle of each group, how long those of the group were, and how many."""
     played = np.cumsum(pace.episodes)
     edges = np.linspace(0.0, float(played[-1]), MOST_GROUPS + 1)[1:-1]
     groups = np.split(np.arange(len(pace)), np.searchsorted(played, edges, side="right"))
     kept = [rows for rows in groups if len(rows) and pace.episodes[rows].sum() > 0]
-    middle = [float(played[rows[-1]] - pace.episodes[rows].sum() / 2) for rows in kept]
-    return np.array(middle), np.array([float(pace.steps[rows].sum() / pace.episodes[rows].sum()) for rows in kept])
+    count = np.array([float(pace.episodes[rows].sum()) for rows in kept])
+    last = np.array([float(played[rows[-1]]) for rows in kept])
+    steps = np.array([float(pace.steps[rows].sum()) for rows in kept])
+    return last - count / 2, steps / count, count

@@ -1,14 +1,21 @@
-"""How long a longer run would take: what grows as it has grown so far, all else in proportion."""
+"""How long a longer run would take: what grows as it has grown so far, all else in proportion.
+
+The interval has two sources: curves of the growth that fit about as well, and chance. An env step takes longer in one
+stretch of the run than in the next, and episodes are longer or shorter; the mean of what was recorded is off by as much
+as that lets expect, and that of the longer run, which is recorded by nobody, besides.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from rlprof.analyse.episode_lengths import lengths_of
+from rlprof.analyse.episode_lengths import error_of_lengths, lengths_of
 from rlprof.analyse.growth import Growth
 from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.mean_error import error_of_mean
 from rlprof.analyse.pace import Pace
 from rlprof.analyse.trend import Power
 from rlprof.model.phases import UNATTRIBUTED
@@ -25,7 +32,7 @@ class Projection:
 
     times: float  # as long a run, in env steps
     seconds: float
-    low: float
+    low: float  # of the 95% interval
     high: float
     linear_seconds: float  # at the mean pace of the recorded run
     because: tuple[str, ...]  # the parts that grow
@@ -37,6 +44,11 @@ class Projection:
 
 def project(pace: Pace, growths: Sequence[Growth], times: float) -> Projection:
     """A run with so many times the env steps of the recorded one."""
+    return _by_chance(_as_it_grows(pace, growths, times), _error_of_pace(pace))
+
+
+def _as_it_grows(pace: Pace, growths: Sequence[Growth], times: float) -> Projection:
+    """Between the flattest and the steepest curve that fit."""
     recorded = float((pace.end_ns - pace.start_ns).sum()) / NS_PER_SECOND
     linear = recorded * times
     steps = float(pace.steps.sum())
@@ -52,6 +64,19 @@ def project(pace: Pace, growths: Sequence[Growth], times: float) -> Projection:
         linear_seconds=linear,
         because=tuple(growth.part for growth in growths),
     )
+
+
+def _error_of_pace(pace: Pace) -> float:
+    """By which share the mean time of an env step may be off."""
+    taken = pace.steps > 0
+    each = (pace.end_ns - pace.start_ns)[taken] / pace.steps[taken]
+    return error_of_mean(each, pace.steps[taken])
+
+
+def _by_chance(projection: Projection, error: float) -> Projection:
+    """With what chance may make of it, in the recorded run and in the longer one, which has more time to even out."""
+    wider = 1.0 + error * math.sqrt(1.0 + 1.0 / max(projection.times, 1.0))
+    return replace(projection, low=projection.low / wider, high=projection.high * wider)
 
 
 def in_words(projection: Projection, what: str) -> str:
@@ -80,11 +105,12 @@ class Reach:
 
 def reach(pace: Pace, growths: Sequence[Growth], seconds: float) -> Reach:
     """How far training comes in so many seconds: the run whose projection takes as long."""
-    steps, recorded = float(pace.steps.sum()), project(pace, (), 1.0).seconds
-    at_most = seconds / recorded if recorded > 0 else 0.0  # what grows only makes it slower
+    steps, recorded = float(pace.steps.sum()), project(pace, (), 1.0)
+    linear = seconds / recorded.seconds if recorded.seconds > 0 else 0.0
+    at_most = seconds / recorded.low if recorded.low > 0 else 0.0  # what grows only makes it slower
     reads: tuple[Callable[[Projection], float], ...] = (lambda p: p.seconds, lambda p: p.high, lambda p: p.low)
     likely, low, high = (_times_within(pace, growths, seconds, at_most, read) * steps for read in reads)
-    return Reach(likely, low, high, at_most * steps, tuple(growth.part for growth in growths))
+    return Reach(likely, low, high, linear * steps, tuple(growth.part for growth in growths))
 
 
 def _times_within(
@@ -99,13 +125,13 @@ def _times_within(
 
 def reach_in_words(found: Reach, what: str) -> str:
     """`8 hours: 1,200,000 env steps, linear would be 3,100,000, because of buffer.sample`."""
-    said = f"{what}: {format_count(_rounded(found.steps))} env steps"
+    said = f"{what}: {format_count(rounded(found.steps))} env steps"
     if not found.because:
         return said
-    return f"{said}, linear would be {format_count(_rounded(found.linear_steps))}, because of {_reasons(found.because)}"
+    return f"{said}, linear would be {format_count(rounded(found.linear_steps))}, because of {_reasons(found.because)}"
 
 
-def _rounded(steps: float) -> float:
+def rounded(steps: float) -> float:
     """To three digits: more would claim more than is known."""
     return float(f"{steps:.3g}")
 
@@ -130,8 +156,8 @@ def project_episodes(pace: Pace, growths: Sequence[Growth], episodes: float) -> 
     done = float(pace.episodes.sum())
     if lengths is None:
         return None
-    projected, *others = (project(pace, growths, times) for times in (lengths.times, *lengths.bounds))
-    return Projection(
+    projected, *others = (_as_it_grows(pace, growths, times) for times in (lengths.times, *lengths.bounds))
+    grown = Projection(
         times=lengths.times,
         seconds=projected.seconds,
         low=min(one.low for one in (projected, *others)),
@@ -139,3 +165,4 @@ def project_episodes(pace: Pace, growths: Sequence[Growth], episodes: float) -> 
         linear_seconds=project(pace, (), 1.0).seconds * episodes / done,
         because=(*((EPISODES,) if lengths.longer else ()), *projected.because),
     )
+    return _by_chance(grown, math.hypot(_error_of_pace(pace), error_of_lengths(pace)))

@@ -11,7 +11,16 @@ import click
 from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import growing_parts
-from rlprof.analyse.projection import Projection, Reach, in_words, project, project_episodes, reach, reach_in_words
+from rlprof.analyse.projection import (
+    Projection,
+    Reach,
+    in_words,
+    project,
+    project_episodes,
+    reach,
+    reach_in_words,
+    rounded,
+)
 from rlprof.analyse.report import build_report
 from rlprof.analyse.throughput import ENV_STEPS, EPISODES, counter_total
 from rlprof.model.clean import clean_text
@@ -43,7 +52,8 @@ def project_(
     """How long would a longer run of the recorded program take, or how far would it come?
 
     Parts whose cost grows go on growing as they have grown so far; everything else is taken in proportion. Start-up is
-    left out. The interval is that of the fitted growth: what has not begun to grow yet is not in it.
+    left out. The interval holds what chance and the fitted growth leave open: what has not begun to grow yet is not in
+    it.
     """
     if sum(option is not None for option in (episodes, steps, times, hours)) != 1:
         raise BadOption("say how long a run: one of --episodes, --steps, --times and --hours")
@@ -75,14 +85,13 @@ def project_(
 
 def _say_reach(found: Reach, hours: float, done: float) -> None:
     click.echo(reach_in_words(found, _hours(hours)))
-    _say_how_sure(found.because, format_count(found.low), f"{format_count(found.high)} env steps")
+    _say_how_sure(found.because, format_count(rounded(found.low)), f"{format_count(rounded(found.high))} env steps")
     _say_if_far(found.steps / done)
 
 
 def _say_how_sure(because: Sequence[str], low: str, high: str) -> None:
-    if because:
-        click.echo(f"between {low} and {high}, as far as the growth is known")
-    else:
+    click.echo(f"between {low} and {high} (95%), if it goes on as recorded")
+    if not because:
         click.echo("nothing was seen to grow: in proportion to the recorded run")
 
 

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
+from rlprof.analyse.student import one_sided_p, quantile, two_sided_p
 from rlprof.experiments.disturbance import weights_of
-from rlprof.experiments.student import one_sided_p, quantile, two_sided_p
 from rlprof.model.recording import FloatColumn
 
 #: With fewer pairs than this there is no verdict.

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from rlprof.analyse.student import quantile
 from rlprof.experiments.arm_comparisons import Readings, compare_arm
 from rlprof.experiments.arms import ArmsJournal
 from rlprof.experiments.compare import Incomparable
@@ -16,7 +17,6 @@ from rlprof.experiments.logbook import Trial
 from rlprof.experiments.measurements import Measurement
 from rlprof.experiments.same_work import Work, judge_work, work_of
 from rlprof.experiments.statistics import ALPHA, FEWEST_PAIRS, Centre, centre_of
-from rlprof.experiments.student import quantile
 from rlprof.experiments.sweep_curves import curves_of
 from rlprof.experiments.sweep_words import Found, recommendation, said
 from rlprof.experiments.trial_pairs import left_out

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rlprof.analyse.student import one_sided_p, quantile, two_sided_p
 from rlprof.experiments.disturbance import disturbances_of
 from rlprof.experiments.simulated_machine import BUSY, CALM, USUAL, Noise, family, watched_pairs
 from rlprof.experiments.statistics import (
@@ -23,7 +24,6 @@ from rlprof.experiments.statistics import (
     pairs_needed,
     trimmed_away,
 )
-from rlprof.experiments.student import one_sided_p, quantile, two_sided_p
 
 logs = st.floats(-2, 2).map(lambda value: round(value, 6))
 p_values = st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), max_size=12)

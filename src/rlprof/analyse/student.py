@@ -1,4 +1,4 @@
-"""Student's t distribution: all of it that comparing needs, so that a plain install does without SciPy."""
+"""Student's t distribution: all of it that intervals and comparisons need, so that no SciPy has to be installed."""
 
 from __future__ import annotations
 
