@@ -197,7 +197,7 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
     if self.stores is not None:
         child = node_below(record, node, (<Label>place.label).id, &folded)
         child.thinnable = True
-        if child.every > 1 and goes_untimed(child):
+        if is_thinned(child):
             count_untimed(node, child)
             if looked:
                 see_call(KIND_UNTIMED, looked)
@@ -205,7 +205,7 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
         return call_in_span(record, child, folded, counted, 0, looked, original, args, count, names)
     if self.moves is None:  # most tensors of a place are where the last one was, and asking costs more than a span
         child = node_below(record, node, (<Label>place.seen).id, &folded)
-        if child.every > 1 and goes_untimed(child):
+        if is_thinned(child):
             count_untimed(node, child)
             if looked:
                 see_call(KIND_UNTIMED, looked)
@@ -225,7 +225,7 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
         return PyObject_Vectorcall(original, args, count, names)
     child = node_below(record, node, (<Label>label).id, &folded)
     child.thinnable = True
-    if self.moves is not None and child.every > 1 and goes_untimed(child):
+    if self.moves is not None and is_thinned(child):
         count_untimed(node, child)
         if looked:
             see_call(KIND_UNTIMED, looked)

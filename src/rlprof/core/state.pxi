@@ -35,6 +35,7 @@ cdef struct Node:
     uint32_t every  # one call in so many is timed; 0 and 1: all are
     uint32_t skip  # calls that go untimed until the next is timed
     bint thinnable  # its calls can be counted without being timed
+    bint judged  # somebody has said how it is to be timed
     uint64_t untimed  # calls, of `count`, that were not timed
     uint64_t count
     int64_t own

@@ -5,6 +5,8 @@
 
 cdef uint32_t dice = 2463534242u
 cdef int64_t untimed_ns = 0  # what one costs that is only counted
+cdef uint64_t hasty_calls = 0xFFFFFFFFFFFFFFFFu  # of a path that nobody has judged, so many are timed in full
+cdef uint32_t HASTY_EVERY = 16  # and then one in so many, until somebody does
 
 
 cdef inline uint32_t roll() noexcept:
@@ -22,6 +24,15 @@ cdef inline bint goes_untimed(Node *node) noexcept:
         node.skip -= 1
         return True
     node.skip = roll() % (2 * node.every - 1)
+    return False
+
+
+cdef inline bint is_thinned(Node *node) noexcept:
+    """The same for a path that may be new: a loop of reads comes to thousands of calls before its cost is looked at."""
+    if node.every > 1:
+        return goes_untimed(node)
+    if node.count >= hasty_calls and not node.judged:
+        node.every = HASTY_EVERY
     return False
 
 
@@ -47,6 +58,13 @@ def thin(uint32_t path, uint32_t every):
     node = nodes[path]
     node.every = min(max(every, 1), 1 << 20)
     node.skip = 0
+    node.judged = True
+
+
+def thin_unjudged_above(uint64_t calls):
+    """Time one in a few of the calls from places of the program that come so often before `thin` is called for them."""
+    global hasty_calls
+    hasty_calls = calls
 
 
 def thinnable(uint32_t first=0):

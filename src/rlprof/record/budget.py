@@ -22,6 +22,9 @@ PROBED: Final = FINEST | {kinds.PROBE}
 LEAST_PART: Final = 0.2
 #: Calls of a path that are timed in each flush, whatever it costs: fewer would say nothing about the rest.
 FEWEST_TIMED: Final = 16
+#: Calls from one place that are timed in full before the first look at what they cost: about 2 ms.
+FIRST_IN_FULL: Final = 8192
+NEVER: Final = 2**63
 #: How much of a new flush goes into the running average. Collecting and learning take turns of seconds.
 FRESH: Final = 0.3
 
@@ -40,8 +43,9 @@ class Budget:
         self._demand: dict[int, float] = {}  # ns per second that timing every call would cost
         self._calls: dict[int, float] = {}  # per flush
         self._charged = 0.0  # ns per second that all else costs
-        self._every: dict[int, int] = {}
+        self._judged: set[int] = set()
         self._flushes = 0
+        _core.thin_unjudged_above(FIRST_IN_FULL if share < 1 else NEVER)
 
     def know(self, costs: Mapping[int, SpanCost]) -> None:
         """What each kind of span costs, as far as that is known by now."""
@@ -64,15 +68,16 @@ class Budget:
             return
         self._flushes += 1
         self._average(seconds, rows)
-        finest, probes, fixed = self._groups()
+        now = dict(_core.thinnable())
+        finest, probes, fixed = self._groups(set(now))
         budget = self._share * 1e9
         room = budget - fixed - sum(probes.values())
         if room < LEAST_PART * budget:
             room = LEAST_PART * budget
-            self._share_out(probes, max(budget - fixed - room, LEAST_PART * budget))
+            self._share_out(now, probes, max(budget - fixed - room, LEAST_PART * budget))
         else:
-            self._share_out(probes, sum(probes.values()))
-        self._share_out(finest, room)
+            self._share_out(now, probes, sum(probes.values()))
+        self._share_out(now, finest, room)
 
     def _average(self, seconds: float, rows: Mapping[str, Sequence[int]]) -> None:
         weight = max(FRESH, 1 / self._flushes)
@@ -86,9 +91,9 @@ class Budget:
                 self._calls[path] = self._calls.get(path, 0.0) + weight * count
         self._charged += weight * (sum(rows["charged"]) / seconds - self._charged)
 
-    def _groups(self) -> tuple[dict[int, float], dict[int, float], float]:
+    def _groups(self, thinnable: set[int]) -> tuple[dict[int, float], dict[int, float], float]:
         """What the finest spans would cost, by the outermost of them; whole calls; and what cannot be helped."""
-        can = {path for path, _ in _core.thinnable()} - self._around_users
+        can = thinnable - self._around_users
         finest: dict[int, float] = {}
         probes: dict[int, float] = {}
         fixed = self._charged
@@ -111,13 +116,14 @@ class Budget:
             step = self._parent.get(step)
         return top
 
-    def _share_out(self, demand: Mapping[int, float], room: float) -> None:
+    def _share_out(self, now: Mapping[int, int], demand: Mapping[int, float], room: float) -> None:
+        """Thin those that want more than their part; `now` says how they are thinned so far."""
         part = even_part(list(demand.values()), room)
         for path, wanted in demand.items():
             most = max(self._calls.get(path, 0.0) / FEWEST_TIMED, 1.0)
             every = ceil(min(wanted / part, most)) if part > 0 else ceil(most)
-            if every != self._every.get(path, 1):
-                self._every[path] = every
+            if path not in self._judged or every != now.get(path, 1):
+                self._judged.add(path)
                 _core.thin(path, every)
 
 

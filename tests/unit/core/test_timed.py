@@ -290,6 +290,31 @@ def test_all_calls_are_counted_and_one_in_so_many_is_timed() -> None:
     assert drained()[("work",)]["untimed"] == 0
 
 
+@pytest.fixture
+def _soon_thinned() -> Iterator[None]:
+    _core.thin_unjudged_above(1_000)
+    yield
+    _core.thin_unjudged_above(2**63)
+
+
+@pytest.mark.usefixtures("_soon_thinned")
+def test_a_storm_from_one_place_is_thinned_before_anybody_looks_at_its_cost() -> None:
+    counted()
+    value = Value(0.5)
+
+    def storm() -> dict[str, int]:
+        for _ in range(20_000):
+            value.hex()
+        (row,) = drained().values()
+        return row
+
+    first = storm()
+    assert first["count"] == 20_000
+    assert 1_000 + 19_000 / 16 * 0.7 < first["count"] - first["untimed"] < 1_000 + 19_000 / 16 * 1.4
+    thin_all(1)  # somebody looked, and found that it may cost that much
+    assert storm()["untimed"] == 0
+
+
 def test_which_calls_are_timed_is_left_to_chance() -> None:
     """Environments that step in turns must all be timed now and then."""
     durations = (0, 4096)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rlprof import _core
 from rlprof.model.kinds import LEVEL, PROBE, ROOT, SITE, WITH
 from rlprof.model.recording import SpanCost
-from rlprof.record.budget import FEWEST_TIMED, Budget, even_part
+from rlprof.record.budget import FEWEST_TIMED, NEVER, Budget, even_part
 
 #: A microsecond for each span: a flush of one second with 2% to spend can time 20,000 calls.
 COSTS = {kind: SpanCost(400.0, 600.0, 0.0) for kind in (WITH, PROBE, SITE, LEVEL)}
@@ -21,12 +21,16 @@ class FakeCore:
     def __init__(self) -> None:
         self.every: dict[int, int] = {}
         self.can: set[int] = set()
+        self.in_full_before_a_look: int | None = None
 
     def thin(self, path: int, every: int) -> None:
         self.every[path] = every
 
     def thinnable(self) -> list[tuple[int, int]]:
-        return [(path, 1) for path in self.can]
+        return [(path, self.every.get(path, 1)) for path in self.can]
+
+    def thin_unjudged_above(self, calls: int) -> None:
+        self.in_full_before_a_look = calls
 
 
 @pytest.fixture
@@ -34,6 +38,7 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_core, "thin", fake.thin)
     monkeypatch.setattr(_core, "thinnable", fake.thinnable)
+    monkeypatch.setattr(_core, "thin_unjudged_above", fake.thin_unjudged_above)
     return fake
 
 
@@ -113,9 +118,17 @@ def test_when_the_storm_is_over_all_is_timed_again(core: FakeCore) -> None:
     assert core.every[1] == 1
 
 
+def test_what_the_core_thinned_before_the_first_look_is_judged_by_it(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, SITE))
+    core.every[1] = 16
+    flush(budget, {1: 9_000}, times=1)
+    assert core.every[1] == 1
+
+
 def test_a_budget_of_everything_thins_nothing(core: FakeCore) -> None:
     flush(a_budget(core, (1, 0, SITE), share=1.0), {1: 100_000_000})
     assert core.every == {}
+    assert core.in_full_before_a_look == NEVER
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20), st.floats(1, 1e6))
