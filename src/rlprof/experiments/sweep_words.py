@@ -81,8 +81,19 @@ def _after_confirmation(
         if cheaper is not None:
             return f"Use {said(cheaper.values)}: {head} is faster by less than {margin:.0%}, if at all."
         return f"Use {head}: {' and '.join(said(setting.values) for setting in equal)} would do as well."
+    return f"Fastest seen: {head}; {_left_open(told, by_name)}"
+
+
+def _left_open(told: Confirmation, by_name: Mapping[str, Setting]) -> str:
+    """Which neighbours it is proven to be faster than, and which may be as fast."""
     pairs = max((rival.pairs for rival in told.rivals), default=0)
-    return f"Fastest seen: {head}; its neighbours may be as fast, which {pairs} pairs cannot tell."
+    slower, unknown = (
+        " and ".join(said(by_name[rival.setting].values) for rival in told.rivals if rival.verdict == verdict)
+        for verdict in ("slower", "cannot-tell")
+    )
+    if not slower or not unknown:
+        return f"its neighbours may be as fast, which {pairs} pairs cannot tell."
+    return f"proven to be faster than {slower}; {unknown} may be as fast, which {pairs} pairs cannot tell."
 
 
 def _nearest(settings: Sequence[Setting]) -> list[Setting]:

@@ -188,6 +188,14 @@ def test_a_confirmation_counts_for_more_than_the_sweep(standing: Standing, verdi
     assert recommendation(settings, Found("envs=16", "cannot-tell", "env step", 0.03, told)).startswith(start)
 
 
+def test_after_a_confirmation_it_is_said_which_neighbours_were_told_from_the_best() -> None:
+    settings = [a_setting(n, None, 100.0 + n, 3) for n in (1, 4, 16)]
+    rivals = (Rival("envs=1", 6, 0.8, 0.7, 0.9, "slower"), Rival("envs=4", 6, 1.0, 0.9, 1.1, "cannot-tell"))
+    told = Confirmation("envs=16", "cannot-tell", rivals, "")
+    sentence = recommendation(settings, Found("envs=16", "cannot-tell", "env step", 0.03, told))
+    assert sentence.endswith("proven to be faster than envs=1; envs=4 may be as fast, which 6 pairs cannot tell.")
+
+
 def test_a_confirmation_is_proven_a_tie_refuted_or_not_to_be_told() -> None:
     def of(*verdicts: Verdict) -> str:
         rivals = [Rival(str(at), 6, 1.0, 0.9, 1.1, verdict) for at, verdict in enumerate(verdicts)]
