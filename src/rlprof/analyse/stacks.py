@@ -33,6 +33,12 @@ def shares_of_functions(account: Account, part: str) -> dict[Name, float]:
     return {name: count / total for name, count in counts.items()} if total else {}
 
 
+def lines_on_stacks(account: Account, part: str) -> set[tuple[str, int]]:
+    """All lines, as file and number, that samples in a part were at or below."""
+    frames = account.samples.frames
+    return {(above.file, above.line) for frame, _ in _in_part(account, part) for above in callers(frames, frame)}
+
+
 def callers(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
     """A stack from its leaf outwards."""
     stack: list[Frame] = []

@@ -6,10 +6,12 @@ import sqlite3
 import sys
 import threading
 import time
+from collections import Counter
 from typing import Any, Final
 
 from rlprof import _core
 from rlprof.model.kinds import LEVEL, PASSED, UNTIMED
+from rlprof.model.own_files import is_users
 from rlprof.model.recording import SHARED_THREADS, Status
 from rlprof.record import layout
 from rlprof.record.budget import Budget
@@ -20,6 +22,7 @@ from rlprof.record.memory_use import FaultCourse
 from rlprof.record.noted import before_flush, noted
 from rlprof.record.own_cost import Calibration, OwnCost
 from rlprof.record.resting import Resting
+from rlprof.record.source_loops import loops_of_files
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
 from rlprof.recording.columns import KINDS, join_rows
@@ -59,6 +62,7 @@ class Flusher:
         self._waiting: dict[str, list[dict[str, list[Any]]]] = {}
         self._rows = _Waiting()
         self._memory: list[tuple[int, int, int]] = []
+        self._files: Counter[str] = Counter()  # places that samples fell on
         self._paths_seen = 0
         self._lanes_seen = 0
         self._last_ns = identity.start_ns
@@ -176,6 +180,7 @@ class Flusher:
     def _add_samples(self, now: int) -> None:
         frames, samples = drain_stacks()
         self._rows.frames += frames
+        self._files.update(file for _, _, _, file, _ in frames)
         if samples:
             path, frame, count = map(list, zip(*samples, strict=True))
             self._add("samples", {"path": path, "frame": frame, "count": count})
@@ -218,6 +223,9 @@ class Flusher:
             multiprocessing = sys.modules.get("multiprocessing.process")
             if multiprocessing is not None:
                 self._facts["name"] = multiprocessing.current_process().name
+        if status != "running" and self.identity.role == "main":
+            own = Counter({file: places for file, places in self._files.items() if is_users(file)})
+            self._facts["loops"] = loops_of_files(own, self.identity.started)
         self._facts.update(noted())
         self._facts.update(stretches.facts())
         self._faults.note(now)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, seconds_of
+from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, seconds_of, together
 from rlprof.advise.sites import SYNCS, user_sites
+from rlprof.advise.spots import spots_of
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, LineEntry, Report
@@ -26,6 +27,12 @@ _ARRAYS: Final = re.compile(r"[\\/](torch|numpy)[\\/]")
 
 def advantage_loop(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when advantages take time that matters, and more for each transition than they need."""
+    found = list(_in_function(recording, report))
+    yield from found or _in_the_open(recording, report)
+
+
+def _in_function(recording: Recording, report: Report) -> Iterator[Finding]:
+    """A function that was recognised."""
     lines = [line for line in own_lines(part_named(report, ADVANTAGE)) if not _is_librarys(line)]
     steps = report.throughput.env_steps
     if not lines or not steps:
@@ -46,9 +53,7 @@ def advantage_loop(recording: Recording, report: Report) -> Iterator[Finding]:
         f"advantages take {format_duration(seconds)}, {format_duration(seconds / steps)} for each transition",
         Saving(0.0, seconds + before),
         places(lines),
-        f"{named(lines[0])}: go backwards over the steps once, with all environments in one array: "
-        "`running = delta[t] + gamma * lam * (1 - done[t]) * running`; in NumPy where there are few environments, "
-        "with no `.item()` and no write to single elements of a tensor inside",
+        _cure(lines[0]),
         {
             "phases": [ADVANTAGE],
             "advantage_seconds": seconds,
@@ -58,6 +63,45 @@ def advantage_loop(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines),
         },
     ).findings(report)
+
+
+def _in_the_open(recording: Recording, report: Report) -> Iterator[Finding]:
+    """A loop backwards over the steps that stands in the training loop itself, in no function of its own."""
+    steps = report.throughput.env_steps
+    if not steps:
+        return
+    for name in (*_BEFORE, "learn.other"):
+        part = part_named(report, name)
+        for spot in spots_of(recording, part) if part is not None else ():
+            if spot.loop is None or not spot.loop.backwards or part is None:
+                continue
+            seconds, _, most = together(part, spot.lines)
+            if seconds / steps < SMALLEST_EACH:
+                continue
+            yield from Claim(
+                RULE,
+                f"the loop backwards at lines {spot.loop.first} to {spot.loop.last} takes {format_duration(seconds)}, "
+                f"{format_duration(seconds / steps)} for each transition",
+                Saving(0.0, most),
+                places(spot.lines),
+                _cure(spot.lines[0]),
+                {
+                    "phases": [name],
+                    "advantage_seconds": seconds,
+                    "seconds_per_transition": seconds / steps,
+                    "first_line": spot.loop.first,
+                    "last_line": spot.loop.last,
+                    "lines": evidence_of(list(spot.lines)),
+                },
+            ).findings(report)
+
+
+def _cure(line: LineEntry) -> str:
+    return (
+        f"{named(line)}: go backwards over the steps once, with all environments in one array: "
+        "`running = delta[t] + gamma * lam * (1 - done[t]) * running`; in NumPy where there are few environments, "
+        "with no `.item()` and no write to single elements of a tensor inside"
+    )
 
 
 def _is_librarys(line: LineEntry) -> bool:

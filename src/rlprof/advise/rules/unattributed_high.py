@@ -88,15 +88,15 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
         return
     own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
     spot = spot_of(recording, drilled)
-    lines = [line for line in spot.lines if not _is_torchs(line)]
+    lines = [line for line in spot.lines if spot.loop is not None or not _is_torchs(line)]
     seconds, least, most = together(drilled, lines)
     smallest = SMALLEST_LINE if spot.in_loop else SMALLEST_FUNCTION
     if own < MOSTLY * drilled.seconds or least < smallest * running or seconds < SMALLEST_SECONDS:
         return
     yield from Claim(
         RULE,
-        f"{format_percent(seconds / running)} of the time ({format_duration(seconds)}) is at line {lines[0].line} in "
-        f"{lines[0].function}, in no span of its own",
+        f"{format_percent(seconds / running)} of the time ({format_duration(seconds)}) is {_where(spot, lines[0])}, in "
+        "no span of its own",
         Saving(0.0, most),
         places(lines),
         f"{named(lines[0])}: see whether it is needed in every turn of the loop, or could be done less often, for all "
@@ -113,6 +113,12 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
         },
         at_most=_loudness(spot, seconds / running),
     ).findings(report)
+
+
+def _where(spot: Spot, line: LineEntry) -> str:
+    if spot.loop is None:
+        return f"at line {line.line} in {line.function}"
+    return f"in the loop at lines {spot.loop.first} to {spot.loop.last} in {line.function}"
 
 
 def _loudness(spot: Spot, share: float) -> Severity:

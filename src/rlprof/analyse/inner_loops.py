@@ -1,0 +1,63 @@
+"""Loops inside of the training loop that neither step environments nor ask networks: each is a work of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.stacks import lines_on_stacks
+from rlprof.model.recording import Recording
+
+#: Where environments are stepped and networks asked: a loop around one of these is the training loop, or a part of it.
+TRAINING: Final = ("env.step", "env.wait", "policy.forward", "learn.loss", "learn.backward", "learn.optimizer")
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLoop:
+    """The outermost loop of its lines that trains nothing. `backwards`: it, or a loop in it, goes back in time."""
+
+    file: str
+    first: int
+    last: int
+    backwards: bool
+
+
+class InnerLoops:
+    """Finds the inner loop that a line belongs to."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._by_file = {file: _loops(file, rows) for file, rows in _noted(recording).items()}
+        account = open_account(recording.main)
+        parts = TRAINING if self._by_file else ()
+        self._trains = {line for part in parts for line in lines_on_stacks(account, part)}
+
+    def around(self, file: str, line: int) -> InnerLoop | None:
+        """None where the line is in no loop, or only in such that train."""
+        inside = [loop for loop in self._by_file.get(file, ()) if loop.first <= line <= loop.last]
+        quiet = [loop for loop in inside if not self._training(loop)]
+        if not quiet:
+            return None
+        outer = max(quiet, key=lambda loop: loop.last - loop.first)
+        within = [loop for loop in self._by_file[file] if outer.first <= loop.first and loop.last <= outer.last]
+        return InnerLoop(file, outer.first, outer.last, any(loop.backwards for loop in within))
+
+    def _training(self, loop: InnerLoop) -> bool:
+        return any((loop.file, line) in self._trains for line in range(loop.first, loop.last + 1))
+
+
+def _loops(file: str, rows: Sequence[object]) -> list[InnerLoop]:
+    return [
+        InnerLoop(file, row[0], row[1], bool(row[2]))
+        for row in rows
+        if isinstance(row, list | tuple) and len(row) == 3 and all(isinstance(value, int) for value in row)
+    ]
+
+
+def _noted(recording: Recording) -> dict[str, Sequence[object]]:
+    """A fact of the recording, which may be damaged or of an older version."""
+    noted = recording.main.facts.get("loops")
+    if not isinstance(noted, dict):
+        return {}
+    return {file: rows for file, rows in noted.items() if isinstance(file, str) and isinstance(rows, list)}

@@ -1,0 +1,77 @@
+"""The loops in the user's source, noted at the end of a run: which lines belong to one, and which go backwards.
+
+Samples say how long a line took, and not which lines are one piece of work. Whoever reads the recording may not have
+the source, or not as it was, so that it is looked at here.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+#: (first line, last line, whether it goes backwards)
+Loop = tuple[int, int, bool]
+
+#: Files that are read, those with the most samples: more would only delay the end.
+MOST_FILES: Final = 12
+LARGEST_FILE: Final = 1_000_000  # bytes
+MOST_LOOPS: Final = 400  # of a file
+
+
+def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[Loop]]:
+    """The loops of the files that samples fell into, by file; without those changed since the run began."""
+    found = {}
+    for file, _ in samples.most_common(MOST_FILES):
+        source = _read(file, changed_before)
+        loops = list(loops_of(source)) if source is not None else []
+        if loops:
+            found[file] = loops[:MOST_LOOPS]
+    return found
+
+
+def loops_of(source: str) -> Iterator[Loop]:
+    """All `for` and `while` loops of a module, in order; none where it is no Python that we read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.While) and node.end_lineno is not None:
+            yield node.lineno, node.end_lineno, isinstance(node, ast.For) and _goes_back(node.iter)
+
+
+def _goes_back(iterated: ast.expr) -> bool:
+    """`reversed(...)`, `range(..., -1)` and `...[::-1]`, also inside `enumerate` and `zip`."""
+    if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name):
+        name, given = iterated.func.id, iterated.args
+        if name == "reversed":
+            return True
+        if name == "range":
+            return len(given) == 3 and _is_negative(given[2])
+        if name in ("enumerate", "zip", "tqdm", "trange"):
+            return _any_back(given)
+    if isinstance(iterated, ast.Subscript) and isinstance(iterated.slice, ast.Slice):
+        return iterated.slice.step is not None and _is_negative(iterated.slice.step)
+    return False
+
+
+def _any_back(given: Iterable[ast.expr]) -> bool:
+    return any(_goes_back(each) for each in given)
+
+
+def _is_negative(value: ast.expr) -> bool:
+    return isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
+
+
+def _read(file: str, changed_before: float) -> str | None:
+    try:
+        facts = os.stat(file)
+        if facts.st_size > LARGEST_FILE or facts.st_mtime > changed_before:
+            return None
+        with open(file, encoding="utf-8") as opened:
+            return opened.read()
+    except (OSError, UnicodeDecodeError, ValueError):
+        return None

@@ -1,0 +1,70 @@
+"""Which loops a source has, and which of them go backwards."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rlprof.record.source_loops import MOST_FILES, loops_of, loops_of_files
+
+SOURCE = textwrap.dedent(
+    """
+    for step in range(10):
+        act()
+        for env in range(4):
+            running = 0.0
+            for t in reversed(range(8)):
+                running = rewards[t, env] + running
+        while waiting():
+            pass
+    """
+).lstrip()
+
+
+def test_every_loop_has_its_lines_and_its_direction() -> None:
+    assert sorted(loops_of(SOURCE)) == [(1, 8, False), (3, 6, False), (5, 6, True), (7, 8, False)]
+
+
+@pytest.mark.parametrize(
+    "iterated",
+    ["reversed(rewards)", "range(len(x) - 1, -1, -1)", "rewards[::-1]", "zip(rewards[::-1], ends)",
+     "enumerate(reversed(rewards))"],
+)  # fmt: skip
+def test_ways_to_go_backwards(iterated: str) -> None:
+    assert list(loops_of(f"for r in {iterated}:\n    pass")) == [(1, 2, True)]
+
+
+@pytest.mark.parametrize("iterated", ["range(3)", "range(0, 9, 3)", "rewards[1:]", "sorted(x)", "zip(a, b)"])
+def test_ways_to_go_on(iterated: str) -> None:
+    assert list(loops_of(f"for r in {iterated}:\n    pass")) == [(1, 2, False)]
+
+
+@pytest.mark.parametrize("source", ["", "for x in", "x = '\0'", "(" * 5000])
+def test_what_is_no_source_has_no_loops(source: str) -> None:
+    assert list(loops_of(source)) == []
+
+
+def test_files_that_are_gone_or_were_changed_meanwhile_are_left_out(tmp_path: Path) -> None:
+    kept, changed = tmp_path / "kept.py", tmp_path / "changed.py"
+    for file in (kept, changed):
+        file.write_text(SOURCE)
+    os.utime(kept, (100.0, 100.0))
+    os.utime(changed, (300.0, 300.0))
+    seen = Counter({str(kept): 3, str(changed): 5, str(tmp_path / "gone.py"): 9, "<string>": 2})
+    assert list(loops_of_files(seen, 200.0)) == [str(kept)]
+
+
+def test_only_the_files_with_most_samples_are_read(tmp_path: Path) -> None:
+    seen: Counter[str] = Counter()
+    for number in range(MOST_FILES + 5):
+        file = tmp_path / f"{number}.py"
+        file.write_text(SOURCE)
+        os.utime(file, (100.0, 100.0))
+        seen[str(file)] = number
+    found = loops_of_files(seen, 200.0)
+    assert len(found) == MOST_FILES
+    assert str(tmp_path / "0.py") not in found
