@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rlprof.advise.lines import main_operations, outermost
+from rlprof.model.recording import Recording
 from rlprof.model.report import Operation, Report
 
 LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", "learn.other", "buffer.sample")
+
+#: Environments that a call moves, where it is one: some calls may not have been counted.
+ONE_EACH = 1.2
 
 
 def step_calls(report: Report) -> int:
@@ -24,6 +28,20 @@ def envs_per_step(report: Report) -> float | None:
     """How many environments a step moves, on average; None where no step was seen."""
     calls, steps = step_calls(report), report.throughput.env_steps
     return steps / calls if calls and steps else None
+
+
+def envs_in_turn(recording: Recording, report: Report) -> tuple[float, float] | None:
+    """How many environments a turn of the loop moves, and how many turns there were; None where no step was seen.
+
+    They are those of a vector, or single ones that are stepped by one call each before the first has its turn again.
+    """
+    calls, envs = step_calls(report), envs_per_step(report)
+    if not calls or envs is None:
+        return None
+    noted = recording.main.facts.get("envs_in_turn")
+    if envs < ONE_EACH and isinstance(noted, int | float) and noted > 1.0:
+        return float(round(noted)), calls / round(noted)
+    return envs, float(calls)
 
 
 def evaluations(report: Report) -> list[Operation]:

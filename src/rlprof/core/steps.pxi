@@ -15,6 +15,39 @@ cdef extern from "Python.h":
 cdef dict episode_returns = {}  # by the environment's id, which may come to mean another one: it begins with a reset
 
 
+# How many environments are stepped in turn, one call each: of one of them, the steps of all from its own to its next.
+cdef size_t turn_of = 0  # the id of that one; 0 for none yet
+cdef uint64_t since_its_turn = 0
+cdef uint64_t last_turn = 0  # what it was the time before: a turn of another length altogether is a pause
+cdef uint64_t turns_seen = 0
+cdef uint64_t steps_in_turns = 0
+cdef uint64_t TURN_GIVEN_UP = 20_000  # so many steps of others: it is stepped no more
+
+
+cdef inline void see_turn(size_t env) noexcept:
+    global turn_of, since_its_turn, last_turn, turns_seen, steps_in_turns
+    since_its_turn += 1
+    if env == turn_of:
+        if since_its_turn <= 2 * last_turn and last_turn <= 2 * since_its_turn:
+            turns_seen += 1
+            steps_in_turns += since_its_turn
+        last_turn = since_its_turn
+        since_its_turn = 0
+    elif turn_of == 0 or since_its_turn > TURN_GIVEN_UP:
+        turn_of = env
+        since_its_turn = last_turn = 0
+
+
+def note_turn(env):
+    """A step of one environment that nothing is around."""
+    see_turn(<size_t><PyObject *>env)
+
+
+def envs_in_turn():
+    """How often the turn came back to the environment that is followed, and the steps of all in between."""
+    return turns_seen, steps_in_turns
+
+
 cdef inline void begin_step(ThreadRecord *record) noexcept:
     cdef PyObject *code = record.acting_code
     cdef PyObject *module = record.acting_module
@@ -93,6 +126,7 @@ def note_step(env, result):
     if evaluating and here().busy[evaluating]:
         return
     infer("env_steps", 1)
+    see_turn(<size_t><PyObject *>env)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
     _, reward, terminated, truncated, _ = <tuple>result

@@ -33,6 +33,7 @@ from rlprof.recording.store import Batch, PartStore, SlowRow
 SLOWEST_EVERY: Final = 6
 FACTS_EVERY: Final = 20  # flushes: versions and thread counts change as a program imports
 MOST_WAITING_ROWS: Final = 20_000
+FEWEST_TURNS: Final = 20  # of an environment, before it is said how many take turns with it
 
 
 class Flusher:
@@ -228,6 +229,9 @@ class Flusher:
             self._facts["loops"] = loops_of_files(own, self.identity.started)
         self._facts.update(noted())
         self._facts.update(stretches.facts())
+        turns, steps = _core.envs_in_turn()
+        if turns >= FEWEST_TURNS:
+            self._facts["envs_in_turn"] = steps / turns
         self._faults.note(now)
         self._facts["major_faults"] = self._faults.fact()
         recorded = totals.pop("recorded_ns")

@@ -41,6 +41,26 @@ def test_batches_and_single_environments_are_left_in_peace(builder: RecordingBui
     assert found(builder, "unbatched-inference") is None
 
 
+def in_turn(forwards: int, envs: float, steps: int = 16_000) -> RecordingBuilder:
+    """Single environments that are stepped by one call each."""
+    builder = acting(forwards, envs=1, steps=steps)
+    builder.facts = {**builder.facts, "envs_in_turn": envs}
+    return builder
+
+
+def test_single_environments_that_take_turns_are_as_good_as_a_vector() -> None:
+    finding = found(in_turn(16_000, 15.96), "unbatched-inference")
+    assert finding is not None
+    assert finding.evidence["forwards_per_step"] == pytest.approx(16)
+    assert finding.evidence["envs"] == 16
+    assert finding.gain.sps_ratio == pytest.approx(100 / (100 - 50 * 15 / 16))
+
+
+@pytest.mark.parametrize("builder", [in_turn(1_000, 16.0), in_turn(16_000, 1.0), in_turn(16_000, 2.0)])
+def test_one_forward_for_all_that_take_turns_or_few_of_them_are_left_in_peace(builder: RecordingBuilder) -> None:
+    assert found(builder, "unbatched-inference") is None
+
+
 def test_forwards_of_an_evaluation_are_not_those_of_acting() -> None:
     builder = a_recording(seconds=100.0).spans(
         span("env.step", count=1000, self_seconds=50.0),

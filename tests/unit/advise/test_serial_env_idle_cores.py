@@ -67,8 +67,15 @@ def test_the_bound_is_by_what_can_run_at_once(run: RecordingBuilder, high: float
     assert findings(run)[0].gain.high == pytest.approx(high)
 
 
+def test_single_environments_that_take_turns_count_as_those_of_a_vector() -> None:
+    (finding,) = findings(a_run(envs=1, calls=4000, envs_in_turn=4.02))
+    assert finding.evidence["environments"] == 4
+    assert not finding.changes_learning
+    assert finding.severity == "critical"
+
+
 def test_a_single_environment_has_to_become_several_which_changes_learning() -> None:
-    (finding,) = findings(a_run(envs=1, calls=4000))
+    (finding,) = findings(a_run(envs=1, calls=4000, envs_in_turn=1.0))
     assert finding.changes_learning
     assert finding.severity == "info"
     assert finding.gain.high == pytest.approx(10 / (2 + 8 / 4))

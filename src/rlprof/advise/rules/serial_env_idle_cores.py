@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rlprof.advise.bounds import gain_of_saving, severity_of, training_seconds
+from rlprof.advise.steps import envs_in_turn
 from rlprof.advise.verify import run_again
 from rlprof.analyse.core_use import CoreUse, core_use_of, cpu_seconds_of
 from rlprof.analyse.step_callers import step_caller_of
@@ -38,7 +39,7 @@ class _Stepping:
     seconds: float
     share: float  # of the time after start-up
     env_step_seconds: float
-    envs: int  # that one call steps
+    envs: int  # that one call steps, or calls in turn
     at_once: float  # how many of them could be stepped at the same time
 
 
@@ -101,23 +102,14 @@ def _stepping(recording: Recording, report: Report, use: CoreUse) -> _Stepping |
     seconds = steps.seconds + (phases["env.reset"].seconds if "env.reset" in phases else 0.0)
     if elsewhere > 0.1 * seconds:
         return None
-    envs = max(round(env_steps / max(_calls(report), 1)), 1)
+    turns = envs_in_turn(recording, report)
+    envs = max(round(turns[0]), 1) if turns is not None else 1
     return _Stepping(
         seconds=seconds,
         share=seconds / training,
         env_step_seconds=seconds / env_steps,
         envs=envs,
         at_once=_at_once(recording, use, envs),
-    )
-
-
-def _calls(report: Report) -> int:
-    """How often the main process called a step that is inside of no other."""
-    main = report.run.processes[0].id
-    return sum(
-        entry.calls
-        for entry in report.operations
-        if entry.process == main and entry.path[-1] == "env.step" and "env.step" not in entry.path[:-1]
     )
 
 

@@ -1,4 +1,4 @@
-"""`unbatched-inference`: the policy is asked for each environment of a vector by itself."""
+"""`unbatched-inference`: the policy is asked for each environment of a vector, or of a list of them, by itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import most_together, own_lines, part_named, seconds_of
-from rlprof.advise.steps import envs_per_step, forward_calls, step_calls
+from rlprof.advise.steps import envs_in_turn, forward_calls
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.stacks import waist
 from rlprof.model.recording import Frame, Recording
@@ -28,9 +28,10 @@ _BESIDE: Final = ("other", "unattributed", "transfer.sync", "transfer.d2h", "tra
 
 def unbatched_inference(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when there are as many forwards in each step as there are environments."""
-    envs, steps, forwards = envs_per_step(report), step_calls(report), forward_calls(report)
-    if envs is None or envs < FEWEST_ENVS or forwards < SMALLEST_PART * envs * steps:
+    turns, forwards = envs_in_turn(recording, report), forward_calls(report)
+    if turns is None or turns[0] < FEWEST_ENVS or forwards < SMALLEST_PART * turns[0] * turns[1]:
         return
+    envs, steps = turns
     frame = waist(open_account(recording.main), ACTING)
     if frame is None:
         return
@@ -39,7 +40,7 @@ def unbatched_inference(recording: Recording, report: Report) -> Iterator[Findin
     most = (acting + beside) * (1.0 - 1.0 / envs)
     yield from Claim(
         RULE,
-        f"{forwards / steps:.3g} forward passes for each step of {envs:.3g} environments",
+        f"{forwards / steps:.3g} forward passes for each turn of {envs:.3g} environments",
         Saving(0.0, most),
         (Place(frame.file, frame.line, frame.function),),
         f"{frame.file}:{frame.line} asks the policy for each environment ({format_count(forwards)} forward passes, "
