@@ -21,6 +21,8 @@ from rlprof.model.units import format_count, format_duration, format_percent
 
 HIGH_OVERHEAD: Final = 0.05
 MOST_NAMED: Final = 5  # thinned operations; the rest is counted
+#: Where fewer calls went untimed, "1 in 1" would be timed.
+FEW_UNTIMED: Final = 0.1
 #: The wall clock may drift from the monotonic one by this much before somebody must have set it.
 CLOCK_TOLERANCE_SECONDS: Final = 1.0
 #: Codes that begin like this are notes, not doubts; renderers show them last and quietly.
@@ -185,7 +187,13 @@ def _thinned(recording: Recording, accounts: Sequence[Account]) -> Iterator[Repo
 def _thinning(process: Process, identity: int, name: str, seconds: float) -> str:
     stats = process.stats[identity]
     error = format_duration(seconds * relative_error(process, identity))
-    return f"`{name}` (1 in {stats.count / max(stats.timed, 1):.3g}, {format_duration(seconds)} ± {error})"
+    few = stats.untimed < FEW_UNTIMED * stats.count
+    part = (
+        f"all but {format_percent(stats.untimed / stats.count)}"
+        if few
+        else f"1 in {stats.count / max(stats.timed, 1):.3g}"
+    )
+    return f"`{name}` ({part}, {format_duration(seconds)} ± {error})"
 
 
 def _alternated(recording: Recording, accounts: Sequence[Account]) -> Iterator[ReportWarning]:

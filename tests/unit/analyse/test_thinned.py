@@ -88,6 +88,12 @@ def test_the_report_says_what_was_thinned_and_how_sure_the_figure_is() -> None:
     assert "--budget" in note.remedy
 
 
+def test_where_nearly_all_calls_were_timed_it_says_how_few_were_not() -> None:
+    step = span("step", span("item", count=998, untimed=2, self_ns=10_000_000, kind=SITE), self_ns=90_000_000)
+    (note,) = (w for w in build_report(recorded(step)).warnings if w.code == "note-thinned")
+    assert "`item` (all but 0.2%, 10.0 ms ±" in note.message
+
+
 def test_nothing_is_said_where_all_calls_were_timed() -> None:
     report = build_report(recorded(span("step", count=5, self_ns=1000)))
     assert not [warning for warning in report.warnings if "thinned" in warning.code]
