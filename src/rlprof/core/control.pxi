@@ -68,7 +68,7 @@ def wipe():
     global turn_open, turns_marked, node_count, lane_count, records, last_record, last_state, last_serial, leader, leader_lane, turn_index
     global chunk_fill, events_emitted, events_dropped, turn_fill, turns_dropped, turns_closed, slow_count
     global spans_closed, spans_abandoned, exits_unmatched, spans_folded
-    global turn_of, since_its_turn, last_turn, turns_seen, steps_in_turns
+    global round_of, since_its_last, last_round, rounds_seen, steps_in_rounds
     global forward_in, forward_passed, amounts_refused, recorded_ns, recording, logging_events, last_rss, recorders_beside_main
     cdef ThreadRecord *record = records
     cdef ThreadRecord *after
@@ -109,7 +109,7 @@ def wipe():
     take_looks()
     counters.clear()
     episode_returns.clear()
-    turn_of = since_its_turn = last_turn = turns_seen = steps_in_turns = 0
+    round_of = since_its_last = last_round = rounds_seen = steps_in_rounds = 0
     STEPS.amount = STEPS.whole = STEPS.guessed = 0
     STEPS.claimed = False
     STEPS.calls = 0

@@ -16,36 +16,36 @@ cdef dict episode_returns = {}  # by the environment's id, which may come to mea
 
 
 # How many environments are stepped in turn, one call each: of one of them, the steps of all from its own to its next.
-cdef size_t turn_of = 0  # the id of that one; 0 for none yet
-cdef uint64_t since_its_turn = 0
-cdef uint64_t last_turn = 0  # what it was the time before: a turn of another length altogether is a pause
-cdef uint64_t turns_seen = 0
-cdef uint64_t steps_in_turns = 0
-cdef uint64_t TURN_GIVEN_UP = 20_000  # so many steps of others: it is stepped no more
+cdef size_t round_of = 0  # the id of that one; 0 for none yet
+cdef uint64_t since_its_last = 0
+cdef uint64_t last_round = 0  # what it was the time before: a turn of another length altogether is a pause
+cdef uint64_t rounds_seen = 0
+cdef uint64_t steps_in_rounds = 0
+cdef uint64_t ENV_GIVEN_UP = 20_000  # so many steps of others: it is stepped no more
 
 
-cdef inline void see_turn(size_t env) noexcept:
-    global turn_of, since_its_turn, last_turn, turns_seen, steps_in_turns
-    since_its_turn += 1
-    if env == turn_of:
-        if since_its_turn <= 2 * last_turn and last_turn <= 2 * since_its_turn:
-            turns_seen += 1
-            steps_in_turns += since_its_turn
-        last_turn = since_its_turn
-        since_its_turn = 0
-    elif turn_of == 0 or since_its_turn > TURN_GIVEN_UP:
-        turn_of = env
-        since_its_turn = last_turn = 0
+cdef inline void see_single_env(size_t env) noexcept:
+    global round_of, since_its_last, last_round, rounds_seen, steps_in_rounds
+    since_its_last += 1
+    if env == round_of:
+        if since_its_last <= 2 * last_round and last_round <= 2 * since_its_last:
+            rounds_seen += 1
+            steps_in_rounds += since_its_last
+        last_round = since_its_last
+        since_its_last = 0
+    elif round_of == 0 or since_its_last > ENV_GIVEN_UP:
+        round_of = env
+        since_its_last = last_round = 0
 
 
-def note_turn(env):
+def note_single_env(env):
     """A step of one environment that nothing is around."""
-    see_turn(<size_t><PyObject *>env)
+    see_single_env(<size_t><PyObject *>env)
 
 
 def envs_in_turn():
     """How often the turn came back to the environment that is followed, and the steps of all in between."""
-    return turns_seen, steps_in_turns
+    return rounds_seen, steps_in_rounds
 
 
 cdef inline void begin_step(ThreadRecord *record) noexcept:
@@ -126,7 +126,7 @@ def note_step(env, result):
     if evaluating and here().busy[evaluating]:
         return
     infer("env_steps", 1)
-    see_turn(<size_t><PyObject *>env)
+    see_single_env(<size_t><PyObject *>env)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
     _, reward, terminated, truncated, _ = <tuple>result

@@ -93,7 +93,7 @@ def note_step(env: Any, args: tuple[Any, ...], result: Any) -> None:
             steps = env_steps_of(args[0] if args else None, result)
             ended = ended_of(result)
         if steps == 1:
-            _core.note_turn(env)
+            _core.note_single_env(env)
             _note_return(id(env), float(result[1]), ended)
     except Exception:  # values of any making: the step is counted all the same
         pass
