@@ -11,11 +11,12 @@ from rlprof.experiments.investigate.plan import Change, Hypothesis
 from rlprof.model.investigation import NotCombined
 
 ALL: Final = "all cures"
+WITH_SMALL: Final = "all cures, and those too small to tell,"
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """A hypothesis that was confirmed, with what it brings."""
+    """A hypothesis that was confirmed, with what it brings; or one that could not be told, with what it should."""
 
     hypothesis: Hypothesis
     ratio: float
@@ -74,8 +75,11 @@ def collision(one: Change, other: Change) -> str | None:
     return next((key for key in mine if key in theirs and mine[key] != theirs[key]), None)
 
 
-def teams_of(winners: Sequence[Winner]) -> list[Team]:
-    """All winners that go together; and before them those that leave learning alone, where that is not the same."""
+def teams_of(winners: Sequence[Winner], undecided: Sequence[Winner] = ()) -> list[Team]:
+    """All winners that go together; and before them those that leave learning alone, where that is not the same.
+
+    Behind them, all with those that could not be told: what is small beside a large cost is large once that is gone.
+    """
     cures = sorted((w for w in winners if not w.hypothesis.is_diagnosis), key=lambda w: -w.ratio)
     diagnoses = [
         NotCombined(w.hypothesis.name, "shows where the time is, and is no cure")
@@ -88,6 +92,9 @@ def teams_of(winners: Sequence[Winner]) -> list[Team]:
         left = [NotCombined(w.hypothesis.name, "changes learning") for w in cures if w.hypothesis.changes_learning]
         teams.append(_team("cures that leave learning as it is", harmless, [*left, *diagnoses]))
     teams.append(_team(ALL, cures, diagnoses))
+    small = [w for w in undecided if not w.hypothesis.is_diagnosis]
+    if cures and small:
+        teams.append(_team(WITH_SMALL, [*cures, *small], diagnoses))
     return [team for team in teams if len(team.winners) > 1]
 
 

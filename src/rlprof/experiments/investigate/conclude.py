@@ -11,7 +11,7 @@ from rlprof.experiments.arm_comparisons import Readings
 from rlprof.experiments.arms import ArmsJournal
 from rlprof.experiments.investigate.actions import actions_of
 from rlprof.experiments.investigate.case import Case
-from rlprof.experiments.investigate.combine import ALL, Team, Winner, teams_of
+from rlprof.experiments.investigate.combine import ALL, WITH_SMALL, Team, Winner, teams_of
 from rlprof.experiments.investigate.outcomes import levels_of, outcome_of
 from rlprof.experiments.investigate.plan import Hypothesis
 from rlprof.experiments.investigate.stage import Stage
@@ -34,9 +34,11 @@ def conclude(case: Case, standing: Standing) -> Investigation:
     """Judge every hypothesis, the combinations of those that help, and put what to do in order."""
     opened = _opened(case)
     tested = _hypotheses(case, opened, standing)
-    together = [_combination(case, team, standing) for team in _teams(case, tested)]
+    teams = _teams(case, tested)
+    largest = teams[-1].name if teams else ALL
+    together = [_combination(case, team, standing, is_largest=team.name == largest) for team in teams]
     journals = [journal for journal, _ in opened.values()]
-    stages = [case.first_look(), case.first_look_together(), *(map(case.team_stage, _teams(case, tested)))]
+    stages = [case.first_look(), case.first_look_together(), *map(case.team_stage, teams)]
     journals += [found for stage in stages if stage is not None and (found := stage.opened()) is not None]
     trials = [trial for journal in journals for trial in journal.trials]
     load = typical_load(trial.other_load for trial in trials)
@@ -74,7 +76,8 @@ def _teams(case: Case, tested: list[Tested]) -> list[Team]:
             Winner(by_name[one.name], one.measured.ratio)
             for one in tested
             if one.verdict == "confirmed" and one.measured is not None and one.measured.ratio is not None
-        ]
+        ],
+        [Winner(by_name[one.name], max(one.expected, 1.0)) for one in tested if one.verdict == "cannot-tell"],
     )
 
 
@@ -122,11 +125,12 @@ def _why_not_run(standing: Standing) -> str:
     return "the budget was spent before its turn" if standing.budget_spent else "its turn has not come yet"
 
 
-def _combination(case: Case, team: Team, standing: Standing) -> Combination:
+def _combination(case: Case, team: Team, standing: Standing, *, is_largest: bool) -> Combination:
+    """The plan says what all of its cures together should bring: as many of them as are tried at once."""
     stage = case.team_stage(team)
     journal = stage.opened()
-    expected = case.plan.settings.expect_combined if team.name == ALL else None
-    expected = expected or team.expected
+    told = case.plan.settings.expect_combined if is_largest and team.name in (ALL, WITH_SMALL) else None
+    expected = told or team.expected
     outcome = Outcome(untested=_why_not_run(standing))
     if journal is not None:
         readings = Readings(journal)

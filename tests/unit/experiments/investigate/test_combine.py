@@ -68,6 +68,21 @@ def test_one_cure_by_itself_is_no_combination() -> None:
     assert teams_of([]) == []
 
 
+def test_what_could_not_be_told_is_tried_along_with_all_that_helps() -> None:
+    small = Winner(PUSH.hypothesis, 1.05)
+    alone, with_small = teams_of([FLOOD, FEWER], [small, FEW, NONE])
+    assert [w.hypothesis.name for w in alone.winners] == ["fewer", "flood fill"]
+    assert [w.hypothesis.name for w in with_small.winners] == ["fewer", "flood fill", "push"]
+    assert [e.name for e in with_small.left_out] == ["few"]
+
+
+def test_one_cure_and_what_could_not_be_told_are_a_combination_but_nothing_without_a_cure() -> None:
+    (team,) = teams_of([FLOOD], [PUSH])
+    assert [w.hypothesis.name for w in team.winners] == ["flood fill", "push"]
+    assert teams_of([], [PUSH, FEWER]) == []
+    assert teams_of([FLOOD], [NONE]) == []
+
+
 def test_what_each_saves_is_saved_together() -> None:
     half, quarter = Winner(a_hypothesis("a"), 2.0), Winner(a_hypothesis("b"), 4 / 3)
     assert Team("all", (half, quarter), ()).expected == pytest.approx(4.0)
