@@ -134,7 +134,10 @@ class Trying:
         return Dropped(name, f"a gain of {margin:.0%} or more is unlikely after {centre.n} rounds", settled=False)
 
     def _enough(self, journal: ArmsJournal) -> bool:
-        """Whether another round would leave no time for the winners together, or no time at all."""
+        """Whether another round would leave no time for the winners together, or no time at all.
+
+        Before there are enough rounds for a verdict there can be no winner to keep time for.
+        """
         typical = _typical(journal)
         gone = {entry.arm for entry in self.drop(journal)}
         next_round = sum(typical.get(name, 0.0) for name in journal.active() if name not in gone)
@@ -145,7 +148,7 @@ class Trying:
         edge = math.log1p(self.journal.plan.conduct.margin)
         names = [name for name in self.journal.plan.variants if name != BASELINE_ARM]
         centres = [found for name in names if (found := self.readings.centre(name)) is not None]
-        return sum(found.mean > edge for found in centres) > 1
+        return sum(found.mean > edge and found.n >= FEWEST_PAIRS for found in centres) > 1
 
     # --- the winners together -----------------------------------------------------------------------------------------
 

@@ -148,6 +148,14 @@ def test_time_is_kept_for_the_winners_together(tmp_path: Path) -> None:
     assert len(open_arms(tmp_path / TOGETHER, KIND).completed(BASELINE_ARM)) == 5
 
 
+def test_no_time_is_kept_for_the_winners_before_there_can_be_one(tmp_path: Path) -> None:
+    """Enough for five rounds and no more: a verdict for each, and nothing left over."""
+    program = Program({"threads=1": 1.3, "gc-freeze": 1.2})
+    found = tried_on(program, tmp_path, ["threads=1", "gc-freeze"], budget=10.0 * (1 + 5 * 3))
+    assert [tried.gain.verdict for tried in found.cures if tried.gain] == ["faster", "faster"]
+    assert found.spent_seconds == 10.0 * (1 + 5 * 3)
+
+
 def test_a_cure_with_other_results_is_no_part_of_the_combination_unless_asked_for(tmp_path: Path) -> None:
     program = Program({"threads=1": 1.3, "gc-freeze": 1.2, "no-validate": 1.2}, weights={"threads=1": "other"})
     (tmp_path / "a").mkdir()
