@@ -11,7 +11,7 @@ from rlprof.experiments.investigate.plan import Change, Hypothesis
 from rlprof.model.investigation import NotCombined
 
 ALL: Final = "all cures"
-WITH_SMALL: Final = "all cures, and those too small to tell,"
+WITH_SMALL: Final = "all cures and those too small to tell"
 
 
 @dataclass(frozen=True, slots=True)
