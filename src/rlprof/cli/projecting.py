@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from rlprof.advise.steps import envs_per_step
 from rlprof.analyse.apart import outside_windows
 from rlprof.analyse.course import course_of
 from rlprof.analyse.growth import growing_parts
@@ -38,6 +39,8 @@ Examples:
 #: So many times as long as what was recorded is a long way to see ahead.
 FAR: Final = 100.0
 SECONDS_PER_HOUR: Final = 3600.0
+#: Episodes of each environment; with fewer, those that have not ended count for much.
+FEWEST_OF_EACH: Final = 3.0
 
 
 @click.command("project", epilog=EPILOG, short_help="How long will the full run take?")
@@ -81,6 +84,8 @@ def project_(
     click.echo(in_words(found, what))
     _say_how_sure(found.because, format_duration(found.low), format_duration(found.high))
     _say_if_far(found.times * seen / done)
+    if episodes is not None:
+        _say_if_few_are_over(opened)
 
 
 def _say_reach(found: Reach, hours: float, done: float) -> None:
@@ -93,6 +98,17 @@ def _say_how_sure(because: Sequence[str], low: str, high: str) -> None:
     click.echo(f"between {low} and {high} (95%), if it goes on as recorded")
     if not because:
         click.echo("nothing was seen to grow: in proportion to the recorded run")
+
+
+def _say_if_few_are_over(opened: Recording) -> None:
+    """The steps of all environments are counted from the first on, and an episode only when it is over."""
+    at_once, over = envs_per_step(build_report(opened)) or 1.0, counter_total(opened, EPISODES) or 0.0
+    if over < FEWEST_OF_EACH * at_once and at_once >= 2.0:
+        click.echo(
+            f"{format_count(over)} episodes were over in {at_once:.0f} environments at once: those that went on make "
+            "each look longer than it is; record more of them, or project by --steps",
+            err=True,
+        )
 
 
 def _say_if_far(times: float) -> None:

@@ -34,6 +34,8 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, grows in (("steady", "pass"), ("growing", "time.sleep(0.0006 * len(kept))")):
         folder = tmp_path_factory.mktemp(name)
         made[name] = run_recorded(write_program(folder, STEADY.replace("GROWS", grows))).target
+    fewer = STEADY.replace("GROWS", "pass").replace("turn % 4 == 3", "turn % 8 == 7")
+    made["fewer"] = run_recorded(write_program(tmp_path_factory.mktemp("fewer"), fewer)).target
     return made
 
 
@@ -55,6 +57,16 @@ def test_what_grows_takes_longer_than_in_proportion_and_is_named(recordings: dic
     assert "linear would be" in done.output
     assert "buffer.sample" in done.output
     assert "between" in done.output
+
+
+def test_few_episodes_of_many_environments_are_said_to_look_long(recordings: dict[str, Path]) -> None:
+    """Ten environments at once: three episodes of each are enough, one and a half are not."""
+    few = project(recordings["steady"], "--episodes", "300")
+    assert "30 episodes were over in 10 environments at once" not in few.output
+    fewer = project(recordings["fewer"], "--episodes", "300")
+    assert "15 episodes were over in 10 environments at once" in fewer.output
+    assert "--steps" in fewer.output
+    assert "environments at once" not in project(recordings["fewer"], "--steps", "5000").output
 
 
 def test_episodes_can_be_projected(recordings: dict[str, Path]) -> None:
