@@ -153,6 +153,12 @@ def test_what_remains_after_start_up_is_judged_by_itself() -> None:
     assert "after start-up" in finding.title
 
 
+def test_modules_that_are_loaded_late_are_no_finding() -> None:
+    """An optimizer that imports a compiler when it is made: nothing of the loop, and no line to change."""
+    module = FrameSpec("<module>", "/venv/lib/python3.11/site-packages/torch/_dynamo/__init__.py", 12)
+    assert findings(after_start_up(20.0, CALLER, LOADING, module)) == ()
+
+
 def in_stages(*spans: SpanSpec) -> RecordingBuilder:
     return a_recording(seconds=100.0).spans(*spans).counter("env_steps", 1000)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, training_seconds
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, main_operations, named, part_named, places, together
+from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
 from rlprof.advise.spots import Spot, spot_of
 from rlprof.advise.verify import run_again
 from rlprof.model.phases import OTHER, UNATTRIBUTED
@@ -55,7 +55,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     running = training_seconds(report)
     if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
         return
-    lines = [line for line in drilled.lines if line.own and line.seconds >= SMALLEST_PLACE * drilled.seconds]
+    lines = [line for line in own_lines(drilled) if line.seconds >= SMALLEST_PLACE * drilled.seconds]
     lines = lines[:PLACES_NAMED]
     if drilled.samples < FEWEST_SAMPLES or not lines:
         return
