@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -35,7 +36,11 @@ def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, li
 def loops_of(source: str) -> Iterator[Loop]:
     """All `for` and `while` loops of a module, in order; none where it is no Python that we read."""
     try:
-        tree = ast.parse(source)
+        with (
+            warnings.catch_warnings()
+        ):  # what the compiler has to say of the source it said when the program was loaded
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import textwrap
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -46,6 +47,14 @@ def test_ways_to_go_on(iterated: str) -> None:
 @pytest.mark.parametrize("source", ["", "for x in", "x = '\0'", "(" * 5000])
 def test_what_is_no_source_has_no_loops(source: str) -> None:
     assert list(loops_of(source)) == []
+
+
+@pytest.mark.parametrize("source", ["x = '\\d'", "assert (x, 'always')", "x is 'a'", "1 if x else 2()"])
+def test_what_the_compiler_warns_of_is_not_said_at_the_end_of_a_run(source: str) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert list(loops_of(source)) == []
+    assert said == []
 
 
 def test_files_that_are_gone_or_were_changed_meanwhile_are_left_out(tmp_path: Path) -> None:
