@@ -5,17 +5,13 @@ loop, or a line of the training loop itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from rlprof.advise.lines import own_lines
-from rlprof.analyse.inner_loops import InnerLoop, InnerLoops
+from rlprof.analyse.inner_loops import TRAINING, InnerLoop, InnerLoops
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.stacks import Name, shares_of_functions
 from rlprof.model.recording import Recording
 from rlprof.model.report import Drilldown, LineEntry
-
-#: A function that environments are stepped below, or networks asked, is the training loop itself.
-_LOOPS: Final = ("env.step", "policy.forward", "learn.loss", "learn.backward", "learn.optimizer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +31,9 @@ class Spot:
 
 
 def loop_functions(recording: Recording) -> set[Name]:
+    """A function that environments are stepped below, or networks asked, is the training loop itself."""
     account = open_account(recording.main)
-    return {name for part in _LOOPS for name in shares_of_functions(account, part)}
+    return {name for part in TRAINING for name in shares_of_functions(account, part)}
 
 
 def spot_of(recording: Recording, drilled: Drilldown) -> Spot:
