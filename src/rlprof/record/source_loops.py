@@ -36,9 +36,8 @@ def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, li
 def loops_of(source: str) -> Iterator[Loop]:
     """All `for` and `while` loops of a module, in order; none where it is no Python that we read."""
     try:
-        with (
-            warnings.catch_warnings()
-        ):  # what the compiler has to say of the source it said when the program was loaded
+        # What there is to say of the source was said when the program was loaded.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -49,11 +49,10 @@ def test_what_is_no_source_has_no_loops(source: str) -> None:
     assert list(loops_of(source)) == []
 
 
-@pytest.mark.parametrize("source", ["x = '\\d'", "assert (x, 'always')", "x is 'a'", "1 if x else 2()"])
-def test_what_the_compiler_warns_of_is_not_said_at_the_end_of_a_run(source: str) -> None:
+def test_what_the_compiler_warns_of_is_not_said_again_at_the_end_of_a_run() -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        assert list(loops_of(source)) == []
+        assert list(loops_of("x = '\\d'")) == []
     assert said == []
 
 
