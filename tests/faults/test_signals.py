@@ -56,7 +56,9 @@ class Terminal:
         os.write(self._keyboard, keys)
 
     def wait_for_line(self, line: str) -> None:
-        wait_for(lambda: line in self._out.read_text().splitlines() or self.process.poll() is not None, line)
+        """Until it is there with its end: a program without a buffer writes the two one after the other."""
+        whole = f"\n{line}\n"
+        wait_for(lambda: whole in f"\n{self._out.read_text()}" or self.process.poll() is not None, line)
 
     def end(self) -> End:
         try:

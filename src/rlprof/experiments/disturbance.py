@@ -18,6 +18,8 @@ from rlprof.model.recording import FloatColumn
 UNNOTICED: Final = 0.02
 #: The log ratios' own spread is taken to be no less than this: runs are never more alike.
 LEAST_SPREAD: Final = 0.003
+#: Weights that leave fewer pairs than this leave nothing to judge by: Student's t of one or two is wider than anything.
+FEWEST_LEFT: Final = 3.0
 _MAD_TO_SIGMA: Final = 1.4826
 
 
@@ -32,6 +34,7 @@ def weights_of(log_ratios: FloatColumn, disturbances: Sequence[float] | None) ->
 
     Others that use a tenth of the machine more are taken to slow a run by up to a tenth, unless the pairs speak
     against it: a program that waits for something else than a core does not feel them, and all its pairs count alike.
+    So they do where others were there nearly always: pairs come in random order, so that their scatter tells enough.
     """
     alike = np.ones(len(log_ratios), np.float64)
     if disturbances is None:
@@ -42,4 +45,10 @@ def weights_of(log_ratios: FloatColumn, disturbances: Sequence[float] | None) ->
     variances = 1.0 + np.square(beyond / spread)
     squares = np.square(away / spread)
     felt, unfelt = np.sum(np.log(variances) + squares / variances), np.sum(squares)
-    return np.asarray(1.0 / variances, np.float64) if felt < unfelt else alike
+    weights = np.asarray(1.0 / variances, np.float64)
+    return weights if felt < unfelt and effective(weights) >= FEWEST_LEFT else alike
+
+
+def effective(weights: FloatColumn) -> float:
+    """How many pairs of equal weight are worth as much (Kish)."""
+    return float(weights.sum() ** 2 / np.square(weights).sum())

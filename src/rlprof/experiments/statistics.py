@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 
 from rlprof.analyse.student import one_sided_p, quantile, two_sided_p
-from rlprof.experiments.disturbance import weights_of
-from rlprof.model.recording import FloatColumn
+from rlprof.experiments.disturbance import effective, weights_of
 
 #: With fewer pairs than this there is no verdict.
 FEWEST_PAIRS: Final = 5
@@ -111,15 +110,10 @@ def centre_of(values: Sequence[float], disturbances: Sequence[float] | None = No
         return Centre(mean, math.inf, math.inf, 1, n, 1.0)
     drawn_in = np.clip(ordered, kept[0], kept[-1])
     away = weights * (drawn_in - np.average(drawn_in, weights=weights))
-    all_pairs, kept_pairs = _effective(weights), _effective(counted)
+    all_pairs, kept_pairs = effective(weights), effective(counted)
     squares = float(np.square(away).sum()) * (all_pairs / float(weights.sum())) ** 2
     error = math.sqrt(squares / (kept_pairs * max(kept_pairs - 1, _LEAST_FREEDOM)))
     return Centre(mean, error, error * math.sqrt(n), _freedom(kept_pairs, cut), n, all_pairs)
-
-
-def _effective(weights: FloatColumn) -> float:
-    """How many pairs of equal weight are worth as much."""
-    return float(weights.sum() ** 2 / np.square(weights).sum())
 
 
 def outliers_of(values: Sequence[float]) -> list[int]:

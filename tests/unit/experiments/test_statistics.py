@@ -265,6 +265,13 @@ def test_pairs_that_were_all_disturbed_alike_count_alike(values: list[float], di
     assert alike.df == pytest.approx(found.df)
 
 
+def test_where_others_were_there_nearly_always_a_large_difference_is_still_found() -> None:
+    """Weights would leave the fifth pair alone, and an interval from a thousandth to a thousand around ten."""
+    values, disturbances = [2.26, 2.19, 2.27, 2.25, 2.26], [0.5, 0.4, 0.6, 0.3, 0.0]
+    assert centre_of(values, disturbances) == centre_of(values)
+    assert centre_of(values, disturbances).interval(0.01)[0] > 1
+
+
 def test_a_disturbed_pair_pulls_less_and_leaves_less_certainty_than_a_quiet_one_in_its_place() -> None:
     quiet = [0.050, 0.055, 0.048, 0.052, 0.051, 0.049]
     far = [*quiet, 0.30]
