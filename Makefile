@@ -35,7 +35,7 @@ demo: .venv/.for-demo ## profile a real PPO, compare its two engines; report fil
 test: lint pytest ## lint, then all tests but the campaigns marked slow
 
 pytest: .venv/.for-test
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+	@scripts/run_tests.sh $(PYTEST_ARGS)
 
 lint: .venv/.for-test ## ruff check, ruff format --check, mypy
 	@$(BIN)/ruff check $(LINTED)

@@ -29,7 +29,7 @@ from run_all import put_into
 ROOT = Path(__file__).resolve().parent.parent
 PLAN = ROOT / "docs" / "experiments" / "snake.toml"
 #: Games that are over sooner, for a look whether everything works.
-QUICK = {"--episodes 50": "--episodes 20", "--episodes 250": "--episodes 40"}
+QUICK = {"--episodes 50": "--episodes 20", "--episodes 1000": "--episodes 40"}
 BAR = 10.0
 
 

@@ -13,6 +13,8 @@ import pytest
 from rlprof.recording.liveness import birth_mark, is_alive, settled_status
 from support.programs import calls, operation, processes, read_report, run_recorded, warning_codes, write_program
 
+pytestmark = pytest.mark.timed
+
 
 @pytest.mark.parametrize("jump", [3600, -86400])
 def test_a_wall_clock_that_is_set_in_mid_run_is_said_and_changes_no_duration(tmp_path: Path, jump: int) -> None:

@@ -12,6 +12,8 @@ from rlprof.experiments.same_work import judge_work, work_of
 from support.programs import write_program
 from support.training import SLEEPY
 
+pytestmark = pytest.mark.timed
+
 
 class Quiet:
     def begins(self, pair: int, variant: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from support.programs import assert_ledgers_close, run_recorded, write_program
 
+pytestmark = pytest.mark.timed
+
 STEPS = 1600  # seconds, so that rlprof comes to look at its own cost several times on a busy machine, too
 
 PROGRAM = f"""

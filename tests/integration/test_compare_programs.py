@@ -18,6 +18,8 @@ from rlprof.experiments.journal import open_journal
 from rlprof.recording import open_recording
 from support.programs import RLPROF, Json, Outcome, environment, read_report, run, started, wait_for, write_program
 
+pytestmark = pytest.mark.timed
+
 #: A training loop whose update can be made to take several times as long. Sleeping is steady on a busy machine.
 TRAIN = """
     import argparse, sys, time

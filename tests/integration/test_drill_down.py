@@ -13,6 +13,8 @@ from rlprof.render.markdown import render_markdown
 from rlprof.render.text import render_text
 from support.programs import Json, assert_ledgers_close, run_recorded, write_program
 
+pytestmark = pytest.mark.timed
+
 HOSTILE_NAME = "hot\x1b[31m<b>.py"
 
 PROGRAM = """

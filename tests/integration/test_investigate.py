@@ -49,7 +49,7 @@ TRAIN = """
 """
 
 PATIENCE = 900.0  # seconds; only a hang takes that long
-pytestmark = pytest.mark.timeout(PATIENCE + 60)
+pytestmark = [pytest.mark.timed, pytest.mark.timeout(PATIENCE + 60)]
 
 SCENERY = """
     import time

@@ -15,6 +15,8 @@ from rlprof.experiments.quickwins import arm_name
 from rlprof.render.json import quickwins_schema
 from support.programs import RLPROF, Json, Outcome, run, started, wait_for, write_program
 
+pytestmark = pytest.mark.timed
+
 PROGRAM = """
     import time
     import rlprof

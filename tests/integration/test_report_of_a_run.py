@@ -27,6 +27,8 @@ from support.programs import (
     write_program,
 )
 
+pytestmark = pytest.mark.timed
+
 ITERATIONS = 12
 SLOW = 7
 TRAINS = f"""

@@ -11,6 +11,8 @@ import pytest
 from support.installed import need
 from support.programs import Json, assert_ledgers_close, run_recorded, write_program
 
+pytestmark = pytest.mark.timed
+
 need("gymnasium")
 
 PROGRAMS = Path(__file__).parent / "programs"
