@@ -8,7 +8,7 @@ import pytest
 
 from rlprof.advise.bounds import gain_if_free, gain_of_saving, severity_of, training_seconds
 from rlprof.analyse.report import build_report
-from rlprof.model.report import Gain, Report
+from rlprof.model.report import Drilldown, Gain, LibraryCall, LineEntry, Report
 from support.recordings import a_recording, span
 
 
@@ -21,6 +21,24 @@ def test_what_lies_before_training_does_not_count() -> None:
     assert training_seconds(report()) == 20.0
     assert training_seconds(report(startup_seconds=3.0, setup_seconds=5.0)) == 12.0
     assert gain_if_free(report(startup_seconds=3.0, setup_seconds=5.0), 6.0) == Gain(2.0, 1.0, 2.0)
+
+
+def test_modules_that_are_loaded_late_do_not_count() -> None:
+    loads = LineEntry(
+        "train.py",
+        9,
+        "main",
+        True,
+        4.0,
+        3.0,
+        5.0,
+        0.2,
+        40,
+        (LibraryCall("torch/__init__.py", 1, "import torch._dynamo", 3.9, 39),),
+    )
+    works = replace(loads, line=12, seconds=2.0, calling=(LibraryCall("json/__init__.py", 7, "dumps", 1.9, 19),))
+    part = Drilldown("unattributed", 6.0, 60, 60.0, (loads, works), 0.0, 0.0)
+    assert training_seconds(replace(report(), drilldown=(part,))) == 16.0
 
 
 def test_rlprofs_own_cost_does_not_count_either() -> None:

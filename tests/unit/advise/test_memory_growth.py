@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rlprof.advise.report import complete_report
+from rlprof.advise.rules.memory_growth import LIKE_A_TRANSITION
 from rlprof.model.report import Finding
 from support.courses import Run, always
 
@@ -55,6 +56,15 @@ def test_a_filling_replay_buffer_is_no_leak() -> None:
 
 def test_what_may_be_a_transition_per_step_is_only_said() -> None:
     (finding,) = findings(lambda at: 300.0 + 2.0 * max(at - 2.0, 0.0))
+    assert finding.severity == "info"
+
+
+def test_a_rise_that_a_short_run_saw_little_of_is_only_said() -> None:
+    """As steep as the leak above, but a run that ends after 45 MB does not tell whether it would have come to rest."""
+    builder = Run(LOOP, slices=10).build()
+    builder.memory([(at, round(leak(at) * MB), -1) for at in np.arange(0.0, 7.0, 0.05).tolist()])
+    (finding,) = [found for found in complete_report(builder.build()).findings if found.rule == "memory-growth"]
+    assert finding.evidence["bytes_per_env_step"] > LIKE_A_TRANSITION
     assert finding.severity == "info"
 
 

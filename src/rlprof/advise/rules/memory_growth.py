@@ -17,6 +17,8 @@ from rlprof.model.units import BYTES_PER_MB, format_bytes, format_duration, form
 RULE: Final = "memory-growth"
 #: Up to this, what is kept of each step may be a transition in a buffer that nobody recognised.
 LIKE_A_TRANSITION: Final = 4096.0
+#: And a rise of less than this may still come to rest: a short run has not seen enough.
+LEAST_LOUD_MB: Final = 64.0
 
 
 def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -27,7 +29,7 @@ def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
     full = _minutes_until_full(recording, leak)
     yield Finding(
         rule=RULE,
-        severity="warning" if leak.bytes_per_step > LIKE_A_TRANSITION else "info",
+        severity="warning" if _is_loud(leak) else "info",
         title=(
             f"resident memory grows by {format_megabytes(leak.line.slope)} a minute and does not rest "
             f"({format_megabytes(leak.first_mb)} to {format_megabytes(leak.last_mb)} in "
@@ -49,6 +51,10 @@ def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
         changes_learning=False,
         verify=run_again(report.run.command),
     )
+
+
+def _is_loud(leak: Leak) -> bool:
+    return leak.bytes_per_step > LIKE_A_TRANSITION and leak.last_mb - leak.first_mb >= LEAST_LOUD_MB
 
 
 def _gain(recording: Recording, report: Report) -> Gain:

@@ -20,7 +20,7 @@ SMALLEST_OBSERVATION: Final = 32 * 1024
 COPY_BYTES_PER_SECOND: Final = 5e9
 #: What no simulator ran in, as a part of the step, and how many times longer it takes than copying would.
 SMALLEST_SHARE: Final = 0.25
-TIMES_COPYING: Final = 3.0
+TIMES_COPYING: Final = 2.0
 FEWEST_STEPS: Final = 50
 
 

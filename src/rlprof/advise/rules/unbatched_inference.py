@@ -22,8 +22,8 @@ FEWEST_ENVS: Final = 4.0
 SMALLEST_PART: Final = 0.9
 #: Lines around the forward that belong to the same loop.
 NEAR: Final = 3
-#: Where what happens beside the forward pass itself may be booked: taking rows, packing, unpacking the action.
-_BESIDE: Final = ("other", "unattributed", "transfer.sync", "transfer.d2h", "transfer.h2d", "learn.other")
+#: Where what happens beside the forward pass itself may be booked: taking rows, packing, unpacking and storing actions.
+_BESIDE: Final = ("other", "unattributed", "transfer.sync", "transfer.d2h", "transfer.h2d", "learn.other", "buffer.add")
 
 
 def unbatched_inference(recording: Recording, report: Report) -> Iterator[Finding]:
