@@ -20,6 +20,10 @@ from hypothesis import settings
 settings.register_profile("rlprof", deadline=None)
 settings.load_profile("rlprof")
 
+# A shell without job control has what it starts with `&` ignore Ctrl-C, and every program of a test would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # --- nothing is left behind -------------------------------------------------------------------------------------------
 
 
