@@ -19,10 +19,10 @@ SMALLEST: Final = 1.03
 def training_seconds(report: Report) -> float:
     """The wall clock of the main process without its start-up: what steps per second are counted over."""
     before = (report.ledger.startup_seconds or 0.0) + (report.ledger.setup_seconds or 0.0)
-    return max(report.ledger.wall_seconds - before - _late_imports(report), 0.0)
+    return max(report.ledger.wall_seconds - before - late_imports(report), 0.0)
 
 
-def _late_imports(report: Report) -> float:
+def late_imports(report: Report) -> float:
     """Modules that are loaded when first needed, as torch does with its compiler: they are start-up all the same."""
     part = part_named(report, UNATTRIBUTED)
     return sum(line.seconds for line in part.lines if is_import(line)) if part is not None else 0.0

@@ -159,6 +159,18 @@ def test_modules_that_are_loaded_late_are_no_finding() -> None:
     assert findings(after_start_up(20.0, CALLER, LOADING, module)) == ()
 
 
+def test_modules_that_are_loaded_late_are_no_part_of_what_is_told() -> None:
+    """Sixty seconds in no span, two thirds of them imports: twenty of the forty that the training took."""
+    module = FrameSpec("<module>", "/venv/lib/python3.11/site-packages/torch/_dynamo/__init__.py", 12)
+    builder = a_recording(seconds=100.0).spans(span("env.step", self_seconds=20.0))
+    builder.slice_of_time(0.0, 20.0, {"": 20.0}, [("", 95, (CALLER, LOADING, LIBRARY))])
+    samples = [("", 40, (CALLER, LOADING, module)), ("", 20, (CALLER, MINE))]
+    (finding,) = findings(builder.slice_of_time(20.0, 100.0, {"": 60.0, "env.step": 20.0}, samples))
+    assert finding.evidence["unattributed_seconds"] == pytest.approx(20.0, rel=0.01)
+    assert finding.evidence["unattributed_share"] == pytest.approx(0.5, rel=0.01)
+    assert [place.line for place in finding.where] == [MINE.line]
+
+
 def in_stages(*spans: SpanSpec) -> RecordingBuilder:
     return a_recording(seconds=100.0).spans(*spans).counter("env_steps", 1000)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from rlprof.advise.bounds import gain_if_free, training_seconds
+from rlprof.advise.bounds import gain_if_free, late_imports, training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
 from rlprof.advise.spots import Spot, spot_of
@@ -52,23 +52,23 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     if drilled is None:
         return
     startup = report.ledger.startup_seconds
-    running = training_seconds(report)
-    if drilled.seconds < SMALLEST_SECONDS or drilled.seconds <= SMALLEST_SHARE * running:
+    running, seconds = training_seconds(report), drilled.seconds - late_imports(report)
+    if seconds < SMALLEST_SECONDS or seconds <= SMALLEST_SHARE * running:
         return
-    lines = [line for line in own_lines(drilled) if line.seconds >= SMALLEST_PLACE * drilled.seconds]
+    lines = [line for line in own_lines(drilled) if line.seconds >= SMALLEST_PLACE * seconds]
     lines = lines[:PLACES_NAMED]
     if drilled.samples < FEWEST_SAMPLES or not lines:
         return
     after = " after start-up" if startup else ""
-    share = drilled.seconds / running
+    share = seconds / running
     spot = spot_of(recording, drilled)
     yield Finding(
         rule=RULE,
         severity=_loudness(spot, spot.seconds / running),
-        title=f"{format_percent(share)} of the time{after} ({format_duration(drilled.seconds)}) is in no span",
+        title=f"{format_percent(share)} of the time{after} ({format_duration(seconds)}) is in no span",
         evidence={
             "phases": [UNATTRIBUTED],
-            "unattributed_seconds": drilled.seconds,
+            "unattributed_seconds": seconds,
             "unattributed_share": share,
             "startup_seconds": startup,
             "samples": drilled.samples,
