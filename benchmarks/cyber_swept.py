@@ -70,7 +70,7 @@ def sweep(directory: Path, args: argparse.Namespace) -> tuple[dict[str, Any], st
     where = directory / "sweep"
     file = directory / "sweep.json"
     options = ["--runs", str(args.runs), "--json", str(file), *(["--budget", args.budget] if args.budget else [])]
-    options += ["--confirm"] if args.confirm else []
+    options += ["--confirm-runs", str(args.confirm)] if args.confirm else []
     if (where / "experiment.json").exists():
         said = rlprof("sweep", "--resume", str(where), *options)
     else:
@@ -135,7 +135,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, help="rounds of the sweep (5; quick: 1)")
     parser.add_argument("--pairs", type=int, help="of each change, at most (8; quick: 2)")
     parser.add_argument("--budget", metavar="S", help="of the sweep, as for rlprof sweep")
-    parser.add_argument("--confirm", action="store_true", help="run the best setting against its neighbours")
+    parser.add_argument(
+        "--confirm", type=int, metavar="N", help="so many pairs of the best setting and its neighbours, at most"
+    )
     parser.add_argument("--no-cures", action="store_true", help="only the sweep")
     parser.add_argument("--docs", type=Path, help="put the result between the marks of this page")
     args = parser.parse_args()

@@ -31,6 +31,7 @@ Examples:
   rlprof sweep -p lr=1e-3,1e-4 -p env:OMP_PROC_BIND=true,false --one-at-a-time -- train.py --lr {lr}
   rlprof sweep --resume rlprof-runs/sweep-…           go on after Ctrl-C, or show it again
   rlprof sweep --resume DIR --runs 10 --confirm       more rounds, then the best against its neighbours
+  rlprof sweep --resume DIR --confirm-runs 40         more pairs where ten could not tell
   rlprof sweep --resume DIR --json sweep.json --chart sweep.svg
   rlprof sweep -p envs=1,8,32 --runs 10 --on ray -- train.py --envs {envs}     on the nodes of a Ray cluster
 
@@ -65,6 +66,7 @@ class _Asked:
 @click.option("--runs", type=click.IntRange(1), metavar="N", help="Runs of each setting, in random order [3].")
 @click.option("--budget", type=click.FloatRange(min=1), metavar="S", help="Begin no round that would end later.")
 @click.option("--confirm", is_flag=True, help="Then run the best against its neighbours: proven, or a tie?")
+@click.option("--confirm-runs", type=click.IntRange(2), metavar="N", help="The same, with N pairs at most [10].")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Keep trials there [{RUNS_DIRECTORY}/…].")
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the sweep in DIR.")
 @click.option("--timeout", type=click.FloatRange(min=0.1), metavar="S", help="End a trial that takes longer.")
@@ -78,6 +80,7 @@ class _Asked:
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[--] SCRIPT [ARGS]...")
 def sweep(
     confirm: bool,
+    confirm_runs: int | None,
     json_file: str | None,
     markdown_file: str | None,
     chart: Path | None,
@@ -95,7 +98,7 @@ def sweep(
         chart_format(chart)
     told = _Asked(**asked)  # type: ignore[arg-type]  # click gives what the options above say
     journal = _resumed(told) if told.resume is not None else _begun(told)
-    found, interrupted = _run(journal, told, confirm=confirm)
+    found, interrupted = _run(journal, told, confirm=confirm or confirm_runs is not None, confirm_runs=confirm_runs)
     _show(found, json_file, markdown_file, chart)
     if interrupted:
         sys.exit(130)
@@ -148,7 +151,7 @@ def _resumed(asked: _Asked) -> ArmsJournal:
     return journal
 
 
-def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool) -> tuple[Sweep, bool]:
+def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool, confirm_runs: int | None) -> tuple[Sweep, bool]:
     """Run what is missing, then look at it; whether somebody broke it off."""
     from rlprof.experiments.confirmation import confirmation_of, latest_confirmation
     from rlprof.experiments.rounds import Budget
@@ -161,7 +164,7 @@ def _run(journal: ArmsJournal, asked: _Asked, *, confirm: bool) -> tuple[Sweep, 
             if _run_rounds(journal, asked.on, enough=budget):
                 stopped = budget.said or "no setting is left that works"
             if confirm:
-                _confirm(journal, asked.on)
+                _confirm(journal, asked.on, confirm_runs)
     except KeyboardInterrupt:
         interrupted, stopped = True, "interrupted"
     where = shlex.quote(str(journal.directory))
@@ -188,7 +191,7 @@ def _run_rounds(journal: ArmsJournal, on: str, *, drop: Drop | None = None, enou
     return run_rounds_on(cluster, journal, Progress(journal), drop=drop, enough=enough)
 
 
-def _confirm(journal: ArmsJournal, on: str) -> None:
+def _confirm(journal: ArmsJournal, on: str, runs: int | None) -> None:
     """Run the best setting against its neighbours, until that is clear or the rounds are used up."""
     from rlprof.experiments.arm_comparisons import Readings, settled_arms
     from rlprof.experiments.confirmation import confirmation_journal, plan_confirmation
@@ -198,7 +201,7 @@ def _confirm(journal: ArmsJournal, on: str) -> None:
     best = best_setting(journal, rates)
     if best is None:
         raise BadOption("no setting completed a run, so that there is none to confirm")
-    plan = plan_confirmation(journal, best, [name for name in rates if name in journal.active()])
+    plan = plan_confirmation(journal, best, [name for name in rates if name in journal.active()], runs)
     confirming = begun(confirmation_journal(journal, plan))
     click.echo(f"rlprof: confirming {best} against {', '.join(plan.variants[1:])}", err=True)
     readings = Readings(confirming)

@@ -42,14 +42,14 @@ def neighbours(
     return found[:MOST_NEIGHBOURS]
 
 
-def plan_confirmation(journal: ArmsJournal, best: str, working: Sequence[str]) -> ArmsPlan:
-    """The best as the baseline, its neighbours as arms."""
+def plan_confirmation(journal: ArmsJournal, best: str, working: Sequence[str], runs: int | None = None) -> ArmsPlan:
+    """The best as the baseline, its neighbours as arms; so many runs of each at most."""
     told = journal.plan.settings
     near = neighbours(best, told["settings"], told["parameters"], working)
     if not near:
         raise BadOption(f"{best} has no neighbour that works, so that there is nothing to confirm it against")
     arms = (replace(journal.plan.arm(best), name=BASELINE_ARM), *(journal.plan.arm(name) for name in near))
-    conduct = replace(journal.plan.conduct, runs=max(RUNS, journal.plan.runs), early_stop=True, warm_up_runs=0)
+    conduct = replace(journal.plan.conduct, runs=runs or max(RUNS, journal.plan.runs), early_stop=True, warm_up_runs=0)
     return ArmsPlan(KIND, arms, conduct, {"best": best})
 
 
@@ -59,6 +59,7 @@ def confirmation_journal(journal: ArmsJournal, plan: ArmsPlan) -> ArmsJournal:
     while (place := _place(journal.directory, number) / FILE).exists():
         found = open_arms(place.parent, KIND)
         if found.plan.arms == plan.arms:
+            found.plan = replace(found.plan, conduct=replace(found.plan.conduct, runs=plan.runs))
             return found
         number += 1
     return ArmsJournal(_place(journal.directory, number), plan)

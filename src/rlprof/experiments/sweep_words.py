@@ -126,7 +126,7 @@ def confirmed(best: str, rivals: Sequence[Rival], names: Mapping[str, str], marg
         return "refuted", f"Refuted: {by_verdict['faster']} is faster than {best}."
     if by_verdict["cannot-tell"] or not rivals:
         who = by_verdict["cannot-tell"] or "no neighbour"
-        return "cannot-tell", f"Cannot tell {best} from {who}: more runs would."
+        return "cannot-tell", f"Cannot tell {best} from {who}: more runs would (--confirm-runs)."
     if by_verdict["same"]:
         return "tie", f"A tie: {best} and {by_verdict['same']} differ by less than {margin:.0%}."
     return "proven", f"Proven: {best} is faster than its neighbours ({by_verdict['slower']})."
