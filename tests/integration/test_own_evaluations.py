@@ -86,6 +86,17 @@ def test_tests_of_the_policy_are_evaluations_and_their_steps_no_training(tmp_pat
     }
 
 
+def test_a_decorator_of_a_library_hides_no_evaluation(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    decorated = TRAINING.replace(
+        "    def evaluate(weight)", "    import torch\n\n    @torch.no_grad()\n    def evaluate(weight)"
+    )
+    report = recorded(tmp_path, decorated)
+    assert calls(report, "evaluate") == 7
+    place = next(item for item in report["inferred"] if item["name"].endswith(":evaluate"))
+    assert Path(place["file"]).name == "program.py"
+
+
 def test_where_all_playing_is_done_in_it_it_is_training(tmp_path: Path) -> None:
     report = recorded(tmp_path, EVOLUTION)
     assert calls(report, "evaluate") == 0

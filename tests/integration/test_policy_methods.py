@@ -99,3 +99,46 @@ def test_nothing_is_wrapped_where_there_is_no_module_and_where_a_name_is_given(t
     report = run_recorded(script, options=options).report()
     assert calls_at(report, "Agent.get_action_and_value") >= 3 * 10
     assert [entry["name"] for entry in report["inferred"]] == ["__main__:Agent.get_value"]
+
+
+DECORATED = """
+    import gymnasium as gym
+    import torch
+    from torch import nn
+    from torch.distributions import Categorical
+
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.actor = nn.Linear(4, 2)
+
+        @torch.no_grad()
+        def act(self, observation):
+            return Categorical(logits=self.actor(observation)).sample()
+
+        @torch.inference_mode()
+        def select_action(self, observation):
+            return self.actor(observation).argmax(-1)
+
+    torch.manual_seed(1)
+    env, agent = gym.make("CartPole-v1"), Agent()
+    observation, _ = env.reset(seed=1)
+    for step in range(40):
+        choose = agent.act if step % 2 else agent.select_action
+        observation, _, terminated, *_ = env.step(int(choose(torch.Tensor(observation))))
+        if terminated:
+            observation, _ = env.reset()
+    print(observation)
+"""
+
+
+def test_a_method_that_switches_gradients_off_itself_acts(tmp_path: Path) -> None:
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("torch")
+    script = write_program(tmp_path, DECORATED)
+    bare, recorded = run_bare(script), run_recorded(script)
+    assert (bare.code, recorded.out) == (0, bare.out), bare.err
+    report = recorded.report()
+    assert phase_calls(report)["policy.forward"] == 40
+    assert "learn.loss" not in phase_calls(report)
+    assert {entry["name"].partition(":")[2] for entry in report["inferred"]} == {"Agent.act", "Agent.select_action"}

@@ -24,6 +24,8 @@ MOST_OVERHEAD: Final = 0.25
 #: A phase with less than this of its category is not worth a word.
 NAMED_PHASE: Final = 0.15
 MOST_NAMED: Final = 3
+#: What one place must have of the run to be called what slows it down.
+LARGE_PLACE: Final = 0.25
 
 _BOUND: Final[Mapping[str, str]] = {
     "environment": "environment-bound",
@@ -157,13 +159,17 @@ def _much(share: float) -> str:
 
 def _one_cause(findings: Sequence[Finding]) -> str | None:
     """The first finding that is more than information: a cause may be spread over phases of which none stands out."""
-    causes = (each for each in findings if each.severity != "info" and each.rule not in _NO_CAUSES)
-    found = next(causes, None)
+    found = next((each for each in findings if each.severity != "info" and _says_what(each)), None)
     if found is None:
         return None
     place = f" ({_file(found.where[0].file)}:{found.where[0].line})" if found.where else ""
     gain = f" At most {format_ratio(found.gain.high)} without it." if found.gain.high > 1.0 else ""
     return f"No phase stands out, but one cause does: {clean_text(found.title, 200)}{place}.{gain}"
+
+
+def _says_what(finding: Finding) -> bool:
+    """Whether a finding is a cause. One place that takes a large part of the run is one, though nobody can name it."""
+    return finding.rule not in _NO_CAUSES or finding.evidence.get("share_of_training", 0.0) >= LARGE_PLACE
 
 
 def _nothing(report: Report, parts: list[_Part], training: float, when: str) -> str:

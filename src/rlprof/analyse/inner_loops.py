@@ -43,6 +43,11 @@ class InnerLoops:
         within = [loop for loop in self._by_file[file] if outer.first <= loop.first and loop.last <= outer.last]
         return InnerLoop(file, outer.first, outer.last, any(loop.backwards for loop in within))
 
+    def innermost(self, file: str, line: int) -> InnerLoop | None:
+        """The smallest loop around a line, whatever it does."""
+        inside = [loop for loop in self._by_file.get(file, ()) if loop.first <= line <= loop.last]
+        return min(inside, key=lambda loop: loop.last - loop.first, default=None)
+
     def _training(self, loop: InnerLoop) -> bool:
         return any((loop.file, line) in self._trains for line in range(loop.first, loop.last + 1))
 

@@ -1,7 +1,8 @@
 """Start-up: the unattributed time before training began. Modules are loaded in it, environments and networks built.
 
 Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
-checkpoint and move their networks before that. Spans without a phase begin it only where no span has one. Recordings
+checkpoint and move their networks before that. Nor does a reset begin it, which many programs call before they build
+their networks. Spans without a phase begin it only where no span has one. Recordings
 hold slices of about half a second, so the slice in which it began is divided: exactly where the program's own mark of
 an iteration tells the moment, else as the rest of the run is divided into unattributed time and time in spans.
 """
@@ -54,15 +55,16 @@ def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
 
 def _working(slices: LaneSlices) -> FloatColumn:
     """The time in spans that belong to training, by slice."""
-    total = np.zeros(len(slices), np.float64)
-    other = np.zeros(len(slices), np.float64)
+    total, resets, other = (np.zeros(len(slices), np.float64) for _ in range(3))
     for part, own in slices.own_ns.items():
         if part == OTHER:
             other += own
+        elif part == "env.reset":
+            resets += own
         elif part not in (ROOT, UNATTRIBUTED) and category_of(part) not in _BEFORE_TRAINING:
             total += own
     # Spans without a phase tell nothing where others do: workers are started in one, before networks are built.
-    return total if total.any() else other
+    return next((each for each in (total, resets) if each.any()), other)
 
 
 def _before(account: Account, slices: LaneSlices, first: int) -> float:

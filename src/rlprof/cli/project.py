@@ -24,6 +24,7 @@ class ProjectSettings:
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
     not_evaluation: tuple[str, ...] = ()
+    not_teacher: tuple[str, ...] = ()
     expectations: tuple[Expectation, ...] = ()
 
 

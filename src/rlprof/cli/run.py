@@ -248,6 +248,7 @@ def _with_own_code(
         not_buffer=project.not_buffer,
         not_advantage=project.not_advantage,
         not_evaluation=project.not_evaluation,
+        not_teacher=project.not_teacher,
         expectations=tuple(row.to_plain() for row in (*expected, *project.expectations)),
     )
 

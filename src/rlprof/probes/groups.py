@@ -21,3 +21,4 @@ WEIGHTS: Final = 14
 START: Final = 15
 LEARNING: Final = 16
 TENSORDICT: Final = 17
+TEACHER: Final = 18

@@ -12,6 +12,9 @@ from rlprof.record.sites import DEMOS_FOLDER, OWN_FOLDER
 _STANDARD_LIBRARY: Final = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED: Final = ("site-packages", "dist-packages")
 
+_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+_MOST_DECORATORS: Final = 8
+
 TREATED: Final = "__rlprof_treated__"  # the attribute of a function that was put in place of one of the program's
 
 _known: dict[str, bool] = {}
@@ -35,14 +38,33 @@ def _look_at(file: str) -> bool:
 
 
 def as_written(value: Any) -> Any:
-    """The function that the program has there, where a treatment stands in its place."""
+    """The function that the program wrote, where a treatment or a library's decorator stands in its place."""
     held = getattr(value, "__dict__", None)
-    return held.get(TREATED, value) if isinstance(held, dict) else value
+    if not isinstance(held, dict):
+        return value
+    value = held.get(TREATED, value)
+    inner = value
+    for _ in range(_MOST_DECORATORS):
+        if not isinstance(inner, FunctionType) or is_own_file(inner.__code__.co_filename):
+            break
+        inner = inner.__dict__.get("__wrapped__")
+    return inner if isinstance(inner, FunctionType) else value
 
 
 def is_own_function(value: Any) -> bool:
-    """Whether this is a plain function written in one of the user's files."""
-    return isinstance(value, FunctionType) and is_own_file(as_written(value).__code__.co_filename)
+    """Whether this is a plain function written in one of the user's files, or what a decorator made from one.
+
+    Not where that turned a generator into something else, as `contextmanager` does: a call of it does nothing yet.
+    """
+    if not isinstance(value, FunctionType):
+        return False
+    written = as_written(value)
+    return is_own_file(written.__code__.co_filename) and (written is value or not suspends(written))
+
+
+def suspends(function: FunctionType) -> bool:
+    """Whether a call of it only makes a generator or a coroutine."""
+    return bool(function.__code__.co_flags & _SUSPENDS)
 
 
 def is_own_class(cls: type) -> bool:

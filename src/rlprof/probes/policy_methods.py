@@ -12,6 +12,7 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
+from rlprof.probes.gradients import without_gradients
 from rlprof.probes.groups import FORWARD
 from rlprof.probes.guesses import list_inferred
 from rlprof.probes.patching import Patches
@@ -34,6 +35,7 @@ def timed_method(name: str, is_grad_enabled: Callable[[], bool]) -> Callable[[Ca
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         listed = False
+        switches_off = without_gradients(original)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             nonlocal listed
@@ -44,7 +46,7 @@ def timed_method(name: str, is_grad_enabled: Callable[[], bool]) -> Callable[[Ca
                 list_inferred(name, original, "policy")
             frame = _getframe(1)
             code, place = frame.f_code, frame.f_lasti
-            if is_grad_enabled() and not acts_with_gradients(code, place):
+            if not switches_off and is_grad_enabled() and not acts_with_gradients(code, place):
                 phase: str | None = "learn.loss"
             else:
                 phase = phase_without_gradients(code, place, args[0] if args else None)

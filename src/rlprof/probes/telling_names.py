@@ -5,26 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, MutableMapping
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from rlprof.probes.named_functions import is_named
-from rlprof.probes.own_code import is_called, is_own_file, is_own_function
+from rlprof.probes.own_code import is_called, is_own_file, is_own_function, suspends
 from rlprof.probes.patching import Patches, is_patched
 from rlprof.record.targets import Target
 
 Timed = Callable[[str], Callable[[Callable[..., Any]], Callable[..., Any]]]  # by the name that the report lists
 
-_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
-
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is a plain function of the user's that nobody has wrapped."""
-    return (
-        is_own_function(value)
-        and not value.__code__.co_flags & _SUSPENDS
-        and not is_patched(value)
-        and not is_named(value)
-    )
+    """Whether a value is a function of the user's, or a decorated one, that none of ours has wrapped."""
+    return is_own_function(value) and not suspends(value) and not is_patched(value) and not is_named(value)
 
 
 class TellingNames:

@@ -16,6 +16,8 @@ from rlprof.probes.named_spans import NamedSpans
 from rlprof.probes.patching import Patches
 from rlprof.probes.policy_methods import watch_policy_methods
 from rlprof.probes.recognise import BUFFER, ENV, Recognition, tells_something
+from rlprof.probes.teachers import FUNCTIONS as TEACHERS
+from rlprof.probes.teachers import timed_teacher, watch_teacher_methods
 from rlprof.probes.telling_names import TellingNames
 from rlprof.record.options import Options
 from rlprof.record.targets import Target, parse_name, parse_span
@@ -41,6 +43,7 @@ class _UserCode:
         exceptions = {role: [*map(parse_name, names)] for role, names in _exceptions(options).items()}
         self._recognition = Recognition(patches, exceptions) if options.probes else None
         self._by_name = _by_name(patches, exceptions) if options.probes else ()
+        self._not_teachers = exceptions["teacher"]
 
     def made(self, cls: type) -> None:
         with self._one:
@@ -52,6 +55,7 @@ class _UserCode:
                 for names in self._by_name:
                     names.made(cls)
                 watch_policy_methods(cls, self._patches)
+                watch_teacher_methods(cls, self._patches, self._not_teachers)
 
     def look(self, thorough: bool) -> bool:
         """Whether there is more to look for."""
@@ -68,6 +72,7 @@ def _by_name(patches: Patches, exceptions: Mapping[str, Collection[Target]]) -> 
     return (
         TellingNames(ADVANTAGES, ADVANTAGES, timed_advantage, patches, exceptions["advantage"]),
         TellingNames(FUNCTIONS, METHODS, timed_evaluation, patches, exceptions["evaluation"]),
+        TellingNames(TEACHERS, TEACHERS, timed_teacher, patches, exceptions["teacher"]),
     )
 
 
@@ -77,4 +82,5 @@ def _exceptions(options: Options) -> dict[str, tuple[str, ...]]:
         BUFFER: options.not_buffer,
         "advantage": options.not_advantage,
         "evaluation": options.not_evaluation,
+        "teacher": options.not_teacher,
     }

@@ -109,6 +109,7 @@ class Options:
     not_buffer: tuple[str, ...] = ()
     not_advantage: tuple[str, ...] = ()
     not_evaluation: tuple[str, ...] = ()
+    not_teacher: tuple[str, ...] = ()
     expectations: tuple[dict[str, Any], ...] = ()  # rows of speeds to hold the run against, for its facts
     module_depth: int = 0  # how far a forward pass is split by submodule
     budget: float = (
@@ -130,7 +131,15 @@ class Options:
     def from_json(cls, text: str) -> Options:
         data = json.loads(text)
         schedule, trace, detailed = data.pop("schedule"), data.pop("torch_trace"), data.pop("detailed")
-        for name in ("spans", "not_env", "not_buffer", "not_advantage", "not_evaluation", "expectations"):
+        for name in (
+            "spans",
+            "not_env",
+            "not_buffer",
+            "not_advantage",
+            "not_evaluation",
+            "not_teacher",
+            "expectations",
+        ):
             data[name] = tuple(data[name])
         if trace:
             trace = TorchTrace(**{**trace, "schedule": Schedule(**trace["schedule"])})

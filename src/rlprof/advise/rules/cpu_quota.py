@@ -28,7 +28,7 @@ def cpu_quota(recording: Recording, report: Report) -> Iterator[Finding]:
     threads = sum(threads_at_work_of(process) or 1 for process in recording.processes)
     if threads <= use.quota:
         return  # others in the same group used it up
-    held_up = _held_up(use)
+    held_up = _held_up(use, use.quota, min(threads, report.run.cores or threads))
     yield from Claim(
         RULE,
         f"{threads} threads at work share a quota of {use.quota:g} cores, which stopped them for "
@@ -49,9 +49,13 @@ def cpu_quota(recording: Recording, report: Report) -> Iterator[Finding]:
     ).findings(report)
 
 
-def _held_up(use: CoreUse) -> float:
-    """How long the main thread can have been stopped: the group's time is a sum over cores."""
-    seconds = min(use.throttled_seconds or 0.0, use.seconds)
+def _held_up(use: CoreUse, quota: float, at_once: int) -> float:
+    """How long the main thread can have been stopped: the group's time is a sum over cores.
+
+    So many threads at once need this long to use up the quota of a period. Then they are stopped for the rest of it.
+    """
+    running = min(quota / at_once, 1.0)
+    seconds = min(use.throttled_seconds or 0.0, (1.0 - running) * use.seconds)
     return min(seconds, use.throttled_periods * PERIOD_SECONDS) if use.throttled_periods is not None else seconds
 
 

@@ -11,6 +11,7 @@ from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
 from rlprof.advise.steps import step_calls
+from rlprof.analyse.inner_loops import InnerLoops
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.stacks import shares_of_functions
 from rlprof.model.recording import Recording
@@ -39,6 +40,9 @@ SMALLEST_ENTRY_SECONDS: Final = 300e-6
 #: A function that does all there is to do in a step is the simulator. Of many environments, running them side by side
 #: is the surer cure: then it is worth a word only.
 WHOLE_STEP: Final = 0.85
+#: A line in a loop of its function calls into an array library for most of its time, and as much of that as this is
+#: Python: the line's own, or that of a second function of the library. Then the arrays are small.
+SMALLEST_OVERHEAD: Final = 0.15
 #: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
 SMALLEST_UNKNOWN: Final = 0.5
 
@@ -58,6 +62,7 @@ _LOOP: Final = (
     "between steps (`functools.lru_cache`, a table filled in reset), use `collections.deque.popleft()` for "
     "`list.pop(0)`, or compile the function (`numba.njit`)"
 )
+_ARRAYS: Final = re.compile(r"[\\/](numpy|torch)[\\/]")
 _UNKNOWN: Final = "see whether it can be computed once, for all environments at a time, or less often"
 
 
@@ -75,7 +80,12 @@ def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
     part = part_named(report, ENV_STEP)
     if part is None or part.samples < FEWEST_SAMPLES:
         return
-    spot = _library_call(part) or _loop(recording, report, part) or _single_line(part)
+    spot = (
+        _library_call(part)
+        or _loop(recording, report, part)
+        or _small_arrays(recording, report, part)
+        or _single_line(part)
+    )
     if spot is None:
         return
     seconds, least, high = together(part, spot.lines)
@@ -134,6 +144,21 @@ def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None
         ):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
             return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, True)
+    return None
+
+
+def _small_arrays(recording: Recording, report: Report, part: Drilldown) -> _Spot | None:
+    """A line in a loop that asks NumPy or torch about an element or a corner at a time."""
+    loops = InnerLoops(recording)
+    for line in own_lines(part):
+        per_step = _per_step(report, line.seconds)
+        if line.low_seconds < SMALLEST_FUNCTION * part.seconds or per_step is None or per_step < SMALLEST_STEP_SECONDS:
+            continue
+        inside = [call.seconds for call in line.calling if _ARRAYS.search(call.file)]
+        overhead = line.seconds - sum(call.seconds for call in line.calling) + sum(sorted(inside)[:-1])
+        small = 2 * sum(inside) > line.seconds and overhead >= SMALLEST_OVERHEAD * line.seconds
+        if small and loops.innermost(line.file, line.line) is not None:
+            return _Spot([line], f"the loop in {line.function}", _LOOP, 0.0, True)
     return None
 
 

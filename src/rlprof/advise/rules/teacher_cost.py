@@ -45,8 +45,9 @@ def teacher_cost(recording: Recording, report: Report) -> Iterator[Finding]:
         Saving(0.0, seconds),
         tuple(Place(spot.file, spot.line, spot.function) for spot in spots[:3]),
         f"{spots[0].file}:{spots[0].line}.{most_of_it} Ask the teacher about one step in several, or only where "
-        "the student is unsure; switch it off once reinforcement learning has taken over; move observations to the "
-        "host once a step, into arrays that are kept, and answer for all agents at a time",
+        "the student is unsure; let it remember what it has worked out for a level or an episode; switch it off once "
+        "reinforcement learning has taken over; move observations to the host once a step, into arrays that are kept, "
+        "and answer for all agents at a time",
         {
             "phases": sorted({entry.phase for entry in asked}),
             "calls": calls,

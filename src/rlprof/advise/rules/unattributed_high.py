@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, late_imports, training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
-from rlprof.advise.spots import Spot, spot_of
+from rlprof.advise.spots import Spot, spot_of, spots_of
 from rlprof.advise.verify import run_again
 from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import Recording
@@ -43,8 +44,7 @@ _TORCH: Final = re.compile(r"[\\/]torch[\\/]")
 def unattributed_high(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when, start-up aside, enough time is unattributed to matter and enough samples say where it went."""
     yield from _in_no_span(recording, report)
-    for stage, part in _STAGES.items():
-        yield from _in_stage(recording, report, stage, part)
+    yield from _in_stages(recording, report)
 
 
 def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -75,40 +75,76 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines, PLACES_NAMED),
         },
         where=places(lines, PLACES_NAMED),
-        gain=gain_if_free(report, spot.seconds),
+        gain=gain_if_free(report, together(drilled, spot.lines)[2]),
         cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
     )
 
 
-def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> Iterator[Finding]:
-    drilled, running = part_named(report, part), training_seconds(report)
-    if drilled is None or drilled.samples < FEWEST_SAMPLES or running <= 0:
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What one spot has of a stage: its lines, and the seconds that they took together, likely and with both ends."""
+
+    part: str
+    stage: str
+    stage_seconds: float
+    samples: int
+    spot: Spot
+    lines: tuple[LineEntry, ...]
+    seconds: float
+    least: float
+    most: float
+
+
+def _in_stages(recording: Recording, report: Report) -> Iterator[Finding]:
+    """The largest spot of each stage. One finding where they are the same: a loop may go round in both."""
+    found = [[*_shares(recording, report, stage, part)] for stage, part in _STAGES.items()]
+    largest = [max(shares, key=lambda share: share.spot.seconds) for shares in found if shares]
+    for spot in dict.fromkeys(_identity(share.spot) for share in largest):
+        yield from _in_stage(report, [share for shares in found for share in shares if _identity(share.spot) == spot])
+
+
+def _identity(spot: Spot) -> object:
+    line = spot.lines[0]
+    return (line.file, line.function, line.line if spot.in_loop else 0, spot.loop)
+
+
+def _shares(recording: Recording, report: Report, stage: str, part: str) -> Iterator[_Share]:
+    drilled = part_named(report, part)
+    if drilled is None or drilled.samples < FEWEST_SAMPLES:
         return
     own = sum(entry.self_seconds for entry in main_operations(report) if entry.path[-1] == stage)
-    spot = spot_of(recording, drilled)
-    lines = [line for line in spot.lines if spot.loop is not None or not _is_torchs(line)]
-    seconds, least, most = together(drilled, lines)
+    if own < MOSTLY * drilled.seconds:
+        return
+    for spot in spots_of(recording, drilled):
+        lines = tuple(line for line in spot.lines if spot.loop is not None or not _is_torchs(line))
+        if lines:  # else it is all torch's
+            yield _Share(part, stage, own, drilled.samples, spot, lines, *together(drilled, lines))
+
+
+def _in_stage(report: Report, shares: list[_Share]) -> Iterator[Finding]:
+    running, first = training_seconds(report), max(shares, key=lambda share: share.seconds)
+    seconds, least = sum(share.seconds for share in shares), sum(share.least for share in shares)
+    spot, lines = first.spot, first.lines
     smallest = SMALLEST_LINE if spot.in_loop else SMALLEST_FUNCTION
-    if own < MOSTLY * drilled.seconds or least < smallest * running or seconds < SMALLEST_SECONDS:
+    if running <= 0 or least < smallest * running or seconds < SMALLEST_SECONDS:
         return
     yield from Claim(
         RULE,
         f"{format_percent(seconds / running)} of the time ({format_duration(seconds)}) is {_where(spot, lines[0])}, in "
         "no span of its own",
-        Saving(0.0, most),
+        Saving(0.0, sum(share.most for share in shares)),
         places(lines),
         f"{named(lines[0])}: see whether it is needed in every turn of the loop, or could be done less often, for all "
         f"environments at once, or outside of the loop. {_cure(lines[0])}",
         {
-            "phases": [part],
-            "stage": stage,
-            "stage_seconds": own,
+            "phases": [share.part for share in shares],
+            "stages": {share.stage: share.stage_seconds for share in shares},
             "spot_seconds": seconds,
             "spot_low_seconds": least,
             "share_of_training": seconds / running,
-            "samples": drilled.samples,
+            "samples": sum(share.samples for share in shares),
             "lines": evidence_of(lines),
         },
         at_most=_loudness(spot, seconds / running),
@@ -118,6 +154,8 @@ def _in_stage(recording: Recording, report: Report, stage: str, part: str) -> It
 def _where(spot: Spot, line: LineEntry) -> str:
     if spot.loop is None:
         return f"at line {line.line} in {line.function}"
+    if spot.loop.first == spot.loop.last:
+        return f"in the loop at line {spot.loop.first} in {line.function}"
     return f"in the loop at lines {spot.loop.first} to {spot.loop.last} in {line.function}"
 
 
