@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -81,6 +82,8 @@ def _after_confirmation(
         if cheaper is not None:
             return f"Use {said(cheaper.values)}: {head} is faster by less than {margin:.0%}, if at all."
         return f"Use {head}: {' and '.join(said(setting.values) for setting in equal)} would do as well."
+    if told.standing == "unbeaten":
+        return f"Use {head}: no neighbour is faster by more than {_ahead_at_most(told.rivals):.1%}."
     return f"Fastest seen: {head}; {_left_open(told, by_name)}"
 
 
@@ -116,6 +119,12 @@ def _needs_less(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return dict(one) != dict(other)
 
 
+def _ahead_at_most(rivals: Sequence[Rival]) -> float:
+    """By how much the fastest of them may be faster than the best; infinite where too few runs were made."""
+    known = [rival.high for rival in rivals if rival.high is not None and rival.pairs >= FEWEST_PAIRS]
+    return max(max(known) - 1.0, 0.0) if len(known) == len(rivals) else math.inf
+
+
 def confirmed(best: str, rivals: Sequence[Rival], names: Mapping[str, str], margin: float) -> tuple[Standing, str]:
     """What runs of the best against its neighbours say: the standing and a sentence."""
     by_verdict = {
@@ -124,6 +133,9 @@ def confirmed(best: str, rivals: Sequence[Rival], names: Mapping[str, str], marg
     }
     if by_verdict["faster"]:
         return "refuted", f"Refuted: {by_verdict['faster']} is faster than {best}."
+    if by_verdict["cannot-tell"] and (ahead := _ahead_at_most(rivals)) <= margin:
+        slower = f" {by_verdict['slower']}: slower." if by_verdict["slower"] else ""
+        return "unbeaten", f"Confirmed: no neighbour is faster than {best} by more than {ahead:.1%}.{slower}"
     if by_verdict["cannot-tell"] or not rivals:
         who = by_verdict["cannot-tell"] or "no neighbour"
         return "cannot-tell", f"Cannot tell {best} from {who}: more runs would (--confirm-runs)."

@@ -11,7 +11,7 @@ from rlprof.model.comparison import ComparisonWarning, LeftOut, Per, Verdict
 SWEEP_SCHEMA: Final = 1
 
 #: What is known of the fastest setting: nothing else can be as fast, others may be, or the runs cannot tell.
-Standing = Literal["proven", "tie", "cannot-tell", "refuted"]
+Standing = Literal["proven", "unbeaten", "tie", "cannot-tell", "refuted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from rlprof.render.canvas import QUIET, Canvas, cut, grid, safe, title, widest
 from rlprof.render.curve import curve as drawn_curve
 from rlprof.render.sections import draw_sections
 
-_STYLES: Final = {"proven": "green", "tie": "cyan", "cannot-tell": "yellow", "refuted": "red"}
+_STYLES: Final = {"proven": "green", "unbeaten": "green", "tie": "cyan", "cannot-tell": "yellow", "refuted": "red"}
 _BAR: Final = 12
 #: Below this width phases are left out of the table.
 _ROOM_FOR_PHASES: Final = 96

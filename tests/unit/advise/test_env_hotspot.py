@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rlprof.model.report import Finding
-from support.advice import COPY, MAIN, SB3, STEP, env, found
-from support.recordings import RecordingBuilder, a_recording, span
+from support.advice import COPY, ENV, MAIN, SB3, STEP, env, found
+from support.recordings import FrameSpec, RecordingBuilder, a_recording, span
 
 RULE = "env-hotspot"
 
@@ -91,6 +91,36 @@ def test_one_line_that_takes_half_for_no_known_reason_is_only_information() -> N
     assert finding is not None
     assert finding.severity == "info"
     assert finding.where[0].line == 60
+
+
+NUMPY = "/home/ann/venv/lib/python3.11/site-packages/numpy/_core/_methods.py"
+
+
+def asking_numpy(mean: int, count: int, loops: object) -> RecordingBuilder:
+    line = env(60, "Smaller.observation")
+    builder = stepping().sample("env.step", mean, MAIN, STEP, line, FrameSpec("_mean", NUMPY, 132))
+    builder = builder.sample("env.step", count, MAIN, STEP, line, FrameSpec("_count_reduce_items", NUMPY, 83))
+    builder = builder.sample("env.step", 30, MAIN, STEP, env(90, "World.look"))
+    builder.facts = {**builder.facts, "loops": loops}
+    return builder
+
+
+def test_a_line_that_asks_numpy_about_one_corner_after_the_other_is_a_loop() -> None:
+    finding = loud(asking_numpy(120, 50, {ENV: [[58, 61, False], [59, 60, False]]}))
+    assert finding is not None
+    assert (finding.where[0].line, finding.severity) == (60, "critical")
+    assert "whole arrays" in finding.cure
+
+
+@pytest.mark.parametrize(
+    ("mean", "count", "loops"),
+    [
+        pytest.param(120, 50, {ENV: [[80, 95, False]]}, id="in no loop"),
+        pytest.param(165, 5, {ENV: [[58, 61, False]]}, id="large arrays: all of it is in one function"),
+    ],
+)
+def test_a_line_that_asks_numpy_about_all_at_once_is_the_simulator(mean: int, count: int, loops: object) -> None:
+    assert loud(asking_numpy(mean, count, loops)) is None
 
 
 def vector_of(inner: int) -> RecordingBuilder:

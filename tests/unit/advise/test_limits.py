@@ -53,6 +53,13 @@ def test_a_bound_is_no_longer_than_the_periods_in_which_it_was_stopped() -> None
     assert finding.gain.high == pytest.approx(10 / 8, rel=0.01)
 
 
+def test_a_bound_is_no_longer_than_what_the_quota_lets_all_threads_run_at_once() -> None:
+    """The group was stopped for 16 of its 20 seconds of cores: two threads with a core between them run half."""
+    finding = held_up(throttled=16.0, periods=100, quota=1.0, threads=2)
+    assert finding is not None
+    assert finding.gain.high == pytest.approx(2.0, rel=0.01)
+
+
 @pytest.mark.parametrize("changes", [{"quota": None}, {"throttled": 0.4}, {"threads": 2}, {"quota": 16.0}])
 def test_without_a_quota_that_stops_too_many_threads_nothing_is_said(changes: dict[str, Any]) -> None:
     assert held_up(**changes) is None

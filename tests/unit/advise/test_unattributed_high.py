@@ -184,6 +184,18 @@ def test_a_line_with_much_of_a_stage_that_rlprof_inferred_is_named(stage: str, p
     assert finding.gain.sps_ratio == pytest.approx(100 / 60, rel=0.1)
 
 
+def test_a_loop_that_goes_round_in_both_stages_is_one_finding() -> None:
+    builder = in_stages(
+        span("collecting", span("env.step", self_seconds=30.0), self_seconds=40.0),
+        span("learning", phase="learn.other", self_seconds=30.0),
+    )
+    builder = builder.sample("collecting", 60, CALLER, MINE).sample("collecting", 20, CALLER)
+    (finding,) = findings(builder.sample("learning", 40, CALLER, MINE).sample("learning", 20, CALLER))
+    assert finding.where[0].line == MINE.line
+    assert finding.evidence["phases"] == ["other", "learn.other"]
+    assert finding.evidence["spot_seconds"] == pytest.approx(30.0 + 20.0)
+
+
 def test_a_stage_whose_time_is_spread_over_the_loop_is_left_in_peace() -> None:
     builder = in_stages(span("collecting", span("env.step", self_seconds=50.0), self_seconds=50.0))
     for line in range(8):

@@ -160,3 +160,11 @@ def test_a_cause_that_is_spread_over_phases_leads_where_none_of_them_stands_out(
         "At most 2.60x without it."
     )
     assert verdict_of(report, (quiet,)) == verdict_of(report)
+
+
+@pytest.mark.parametrize(("share", "leads"), [(0.4, True), (0.1, False)])
+def test_one_place_with_much_of_the_run_leads_though_nobody_can_name_it(share: float, leads: bool) -> None:
+    report = build_report(ppo_recording())
+    finding = Finding("unattributed-high", "warning", "much is at line 13", {"share_of_training": share}, (),
+                      Gain(1.7, 1.0, 2.0), "put a span around it", False, "verify")  # fmt: skip
+    assert (verdict_of(report, (finding,)) != verdict_of(report)) is leads

@@ -179,6 +179,7 @@ def test_the_recommendation_says_how_sure_it_is() -> None:
         ("proven", "slower", "Use envs=16 (116 steps/s"),
         ("tie", "same", "Use envs=4: envs=16 (116"),
         ("refuted", "faster", "Use envs=4: it is proven to be faster than envs=16"),
+        ("unbeaten", "cannot-tell", "Use envs=16 (116 steps/s"),
         ("cannot-tell", "cannot-tell", "Fastest seen: envs=16"),
     ],
 )
@@ -206,6 +207,16 @@ def test_a_confirmation_is_proven_a_tie_refuted_or_not_to_be_told() -> None:
     assert of("slower", "faster") == "refuted"
     assert of("slower", "cannot-tell") == "cannot-tell"
     assert of() == "cannot-tell"
+
+
+def test_the_best_is_confirmed_where_no_neighbour_can_be_faster_by_more_than_the_margin() -> None:
+    def of(high: float, pairs: int = 40) -> tuple[str, str]:
+        rivals = [Rival("1", 40, 0.8, 0.7, 0.9, "slower"), Rival("2", pairs, 0.97, 0.91, high, "cannot-tell")]
+        return confirmed("best", rivals, {"1": "n=1", "2": "n=2"}, 0.03)
+
+    assert of(1.02) == ("unbeaten", "Confirmed: no neighbour is faster than best by more than 2.0%. n=1: slower.")
+    assert of(1.04)[0] == "cannot-tell"
+    assert of(1.02, pairs=2)[0] == "cannot-tell"
 
 
 def test_a_curve_keeps_to_its_room_and_puts_points_in_order() -> None:

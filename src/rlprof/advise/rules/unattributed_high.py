@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, late_imports, training_seconds
@@ -62,6 +62,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     after = " after start-up" if startup else ""
     share = seconds / running
     spot = spot_of(recording, drilled)
+    _, _, most = together(drilled, spot.lines)
     yield Finding(
         rule=RULE,
         severity=_loudness(spot, spot.seconds / running),
@@ -75,7 +76,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines, PLACES_NAMED),
         },
         where=places(lines, PLACES_NAMED),
-        gain=gain_if_free(report, together(drilled, spot.lines)[2]),
+        gain=replace(gain_if_free(report, spot.seconds), high=gain_if_free(report, most).high),
         cure=_cure(lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
