@@ -97,6 +97,20 @@ def test_a_decorator_of_a_library_hides_no_evaluation(tmp_path: Path) -> None:
     assert Path(place["file"]).name == "program.py"
 
 
+def test_a_trainer_that_evaluates_by_a_method_is_seen(tmp_path: Path) -> None:
+    """`Agent.evaluate`, by contrast, is asked about an observation and steps nothing."""
+    report = recorded(
+        tmp_path,
+        TRAINING.replace("    class Agent:", "    class Trainer:\n        def evaluate(self, weight):\n"
+                         "            return play(other, weight, False)[1]\n\n    class Agent:")
+        .replace("round(evaluate(weight), 3)", "round(Trainer().evaluate(weight), 3)"),
+    )  # fmt: skip
+    assert calls(report, "evaluate") == 3 + 3
+    listed = {item["name"].partition(":")[2] for item in report["inferred"] if item["role"] == "evaluate"}
+    assert {"Trainer.evaluate", "Agent.run_test"} <= listed
+    assert "Agent.evaluate" not in listed
+
+
 def test_where_all_playing_is_done_in_it_it_is_training(tmp_path: Path) -> None:
     report = recorded(tmp_path, EVOLUTION)
     assert calls(report, "evaluate") == 0

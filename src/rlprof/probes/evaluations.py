@@ -11,12 +11,12 @@ from rlprof.probes import compiling
 from rlprof.probes.groups import EVALUATE
 from rlprof.probes.guesses import list_inferred
 
-METHODS: Final = (
-    "evaluate_policy", "evaluate_agent", "evaluate_model", "eval_policy", "eval_agent", "eval_model", "run_evaluation",
-    "run_eval", "do_eval", "test_policy", "test_agent", "test_model", "run_test", "validate_policy",
+#: A method `evaluate` asks a policy about actions, as often as not: env steps in it tell the one from the other.
+NAMES: Final = (
+    "evaluate", "evaluation", "evaluate_policy", "evaluate_agent", "evaluate_model", "eval_policy", "eval_agent",
+    "eval_model", "eval_episode", "eval_episodes", "run_evaluation", "run_eval", "do_eval", "test", "test_policy",
+    "test_agent", "test_model", "test_episode", "run_test", "validate", "validate_policy",
 )  # fmt: skip
-#: A method of that name asks a policy about actions, as often as not.
-FUNCTIONS: Final = ("evaluate", "evaluation", *METHODS)
 #: Env steps outside of it: where there are none, playing in it is how the program gathers its experience.
 FEWEST_OUTSIDE: Final = 10
 

@@ -9,12 +9,13 @@ from weakref import WeakKeyDictionary
 from rlprof.probes.advantages import NAMES as ADVANTAGE_NAMES
 from rlprof.probes.buffer_guess import ADDING, timed_add, timed_sample
 from rlprof.probes.env_guess import timed_render, timed_reset, timed_step
-from rlprof.probes.evaluations import METHODS as EVALUATION_NAMES
+from rlprof.probes.evaluations import NAMES as EVALUATION_NAMES
 from rlprof.probes.guesses import Guess
 from rlprof.probes.named_functions import is_named
 from rlprof.probes.own_code import is_called, is_own_class, is_own_function
 from rlprof.probes.patching import Patches, is_patched
 from rlprof.probes.policy_methods import NAMES as POLICY_NAMES
+from rlprof.probes.teachers import NAMES as TEACHER_NAMES
 from rlprof.record.targets import Target
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -27,7 +28,9 @@ _METHODS: Final[dict[str, Methods]] = {
     BUFFER: {"sample": timed_sample, **dict.fromkeys(ADDING, timed_add)},
 }
 #: A class that defines none of these is nothing for anybody here.
-_TELLING: Final = frozenset({"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES, *EVALUATION_NAMES, *POLICY_NAMES})
+_TELLING: Final = frozenset(
+    {"step", "reset", "sample", *ADDING, *ADVANTAGE_NAMES, *EVALUATION_NAMES, *POLICY_NAMES, *TEACHER_NAMES}
+)
 
 
 def tells_something(cls: type) -> bool:

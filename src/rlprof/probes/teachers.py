@@ -34,6 +34,7 @@ ACTING: Final = (
     "act", "action", "get_action", "get_actions", "select_action", "choose_action", "best_action", "predict", "plan",
     "decide", "query", "label", "__call__",
 )  # fmt: skip
+NAMES: Final = (*FUNCTIONS, *ACTING)
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _getframe = sys._getframe

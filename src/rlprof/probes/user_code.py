@@ -8,7 +8,8 @@ from rlprof.probes.advantages import NAMES as ADVANTAGES
 from rlprof.probes.advantages import timed_advantage
 from rlprof.probes.classes import watch_classes
 from rlprof.probes.compiling import follow_compiler
-from rlprof.probes.evaluations import FUNCTIONS, METHODS, timed_evaluation
+from rlprof.probes.evaluations import NAMES as EVALUATIONS
+from rlprof.probes.evaluations import timed_evaluation
 from rlprof.probes.importing import ImportWatch
 from rlprof.probes.lookout import Lookout
 from rlprof.probes.looks_apart import OneAtATime
@@ -71,7 +72,7 @@ class _UserCode:
 def _by_name(patches: Patches, exceptions: Mapping[str, Collection[Target]]) -> tuple[TellingNames, ...]:
     return (
         TellingNames(ADVANTAGES, ADVANTAGES, timed_advantage, patches, exceptions["advantage"]),
-        TellingNames(FUNCTIONS, METHODS, timed_evaluation, patches, exceptions["evaluation"]),
+        TellingNames(EVALUATIONS, EVALUATIONS, timed_evaluation, patches, exceptions["evaluation"]),
         TellingNames(TEACHERS, TEACHERS, timed_teacher, patches, exceptions["teacher"]),
     )
 
