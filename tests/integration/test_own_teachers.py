@@ -1,9 +1,10 @@
-"""Scripted teachers of the program are told from its policy, by their name or by the name they are asked by."""
+"""Scripted teachers of the program are told from its policy, by their name or by that of their objects."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from rlprof.probes.teachers import made_as_teachers
 from support.programs import Json, assert_ledgers_close, calls, run_bare, run_recorded, write_program
 
 WALK = """
@@ -84,7 +85,7 @@ def teachers(report: Json) -> set[str]:
     return {item["name"].partition(":")[2] for item in report["inferred"] if item["role"] == "teacher"}
 
 
-def test_a_teacher_is_known_by_its_class_its_name_and_the_name_it_is_asked_by(tmp_path: Path) -> None:
+def test_a_teacher_is_known_by_its_class_its_name_and_the_name_of_its_object(tmp_path: Path) -> None:
     report = recorded(tmp_path, TEACHERS)
     assert teachers(report) == {"Planner.act", "Expert.predict", "scripted_policy"}
     # Three for each step. Those before the first step that counts are asked while nothing is trained yet.
@@ -95,6 +96,17 @@ def test_who_is_no_teacher_or_plays_itself_is_left_alone(tmp_path: Path) -> None
     report = recorded(tmp_path, OTHERS)
     assert "Rival.act" not in teachers(report)
     assert calls(report, "teacher") <= 1  # the first call shows that the expert plays
+
+
+def test_names_that_the_source_gives_to_objects_are_found(tmp_path: Path) -> None:
+    source = tmp_path / "train.py"
+    source.write_text(
+        "teacher = Planner()\nself.expert_bot: Bot = bots.Searcher(3)\ntrain(env, oracle=Solver(\n  1))\n"
+        "student = Learner()\nteacher_forcing = True\nexperts == Crowd()\n",
+        encoding="utf-8",
+    )
+    assert made_as_teachers(str(source)) == {"Planner", "Searcher", "Solver"}
+    assert made_as_teachers(str(tmp_path / "none.py")) == frozenset()
 
 
 def test_a_project_may_say_that_a_class_is_no_teacher(tmp_path: Path) -> None:

@@ -1,16 +1,17 @@
 """Scripted teachers of the program: functions and methods that say which action an expert would take.
 
-Some are known by their names. A method `act` may be anybody's: its class, or the name that the program has for the
-object it asks, says whether it teaches. Those that turn out not to are put back at their first call.
+Some are known by their names. A method `act` may be anybody's: the name of its class says whether it teaches, or the
+name that the source has for an object of it.
 """
 
 from __future__ import annotations
 
-import linecache
+import functools
+import os
 import re
 import sys
+import warnings
 from collections.abc import Callable, Collection
-from types import FrameType
 from typing import Any, Final
 
 from rlprof import _core
@@ -18,7 +19,7 @@ from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
 from rlprof.probes.groups import TEACHER
 from rlprof.probes.guesses import list_inferred
-from rlprof.probes.own_code import is_called
+from rlprof.probes.own_code import is_called, is_own_file
 from rlprof.probes.patching import Patches
 from rlprof.probes.telling_names import is_plain
 from rlprof.record.targets import Target
@@ -36,8 +37,9 @@ ACTING: Final = (
 )  # fmt: skip
 NAMES: Final = (*FUNCTIONS, *ACTING)
 
+LARGEST_FILE: Final = 1_000_000  # bytes of source that are looked through
+
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_getframe = sys._getframe
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 _env_steps = _core.env_steps_here
@@ -71,19 +73,17 @@ def timed_teacher(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def watch_teacher_methods(cls: type, patches: Patches, exceptions: Collection[Target]) -> None:
-    """A class of the user's was made. If it is no network, its name says whether it teaches, or its first use does."""
+    """A class of the user's was made. If it is no network, its name says whether it teaches, or that of its objects."""
     torch: Any = sys.modules.get("torch")
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and issubclass(cls, module):
         return
     if any(cls.__qualname__ == target.name and is_called(cls.__module__, target.module) for target in exceptions):
         return
-    for name in ACTING:
-        if is_plain(vars(cls).get(name)):
-            timed = timed_teacher(f"{cls.__module__}:{cls.__qualname__}.{name}")
-            patches.method_if_allowed(
-                cls, name, timed if teaches(cls.__name__) else _asked_as(cls, name, timed, patches)
-            )
+    plain = [name for name in ACTING if is_plain(vars(cls).get(name))]
+    if plain and (teaches(cls.__name__) or _is_made_as_one(cls)):
+        for name in plain:
+            patches.method_if_allowed(cls, name, timed_teacher(f"{cls.__module__}:{cls.__qualname__}.{name}"))
 
 
 def teaches(name: str) -> bool:
@@ -91,31 +91,44 @@ def teaches(name: str) -> bool:
     return any(word.lower() in WHO for word in _WORDS.findall(name))
 
 
-def _asked_as(
-    cls: type, method: str, timed: Callable[[Any], Callable[..., Any]], patches: Patches
-) -> Callable[[Any], Callable[..., Any]]:
-    """Decides at the first call, by what the caller calls the object."""
-
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
-        settled: Callable[..., Any] | None = None
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            nonlocal settled
-            if settled is None:
-                if teaches(_asked(_getframe(1), method)):
-                    settled = timed(original)
-                else:
-                    settled = original
-                    patches.put_back(cls, method)
-            return settled(*args, **kwargs)
-
-        return call
-
-    return wrap
+def _is_made_as_one(cls: type) -> bool:
+    """Whether the script, or the module of the class, has `teacher = Planner(...)` for it, or the same by keyword."""
+    modules = (sys.modules.get("__main__"), sys.modules.get(cls.__module__))
+    files = {getattr(module, "__dict__", {}).get("__file__") for module in modules}
+    return any(cls.__name__ in made_as_teachers(file) for file in files if isinstance(file, str) and is_own_file(file))
 
 
-def _asked(frame: FrameType, method: str) -> str:
-    """What stands before the name of the method in the caller's line, as `self.teacher` in `self.teacher.act(obs)`."""
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
-    called = r"([\w.]+)(?:\[[^\]]*\])?" + ("" if method == "__call__" else rf"\.{method}") + r"\("
-    return " ".join(re.findall(called, line))
+@functools.lru_cache(maxsize=256)
+def made_as_teachers(file: str) -> frozenset[str]:
+    """The classes whose objects get a teacher's name in a file: `teacher = Planner()`, `teacher=Planner()`."""
+    import ast
+
+    try:
+        if os.path.getsize(file) > LARGEST_FILE:
+            return frozenset()
+        with open(file, encoding="utf-8") as opened, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to say of the source was said when it was loaded
+            tree = ast.parse(opened.read())
+    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        return frozenset()
+    made: set[str] = set()
+    for node in ast.walk(tree):
+        given: list[tuple[Any, Any]] = []
+        if isinstance(node, ast.Assign):
+            given = [pair for target in node.targets for pair in _pairs(target, node.value)]
+        elif isinstance(node, ast.AnnAssign | ast.keyword):
+            given = [(node.target if isinstance(node, ast.AnnAssign) else node, node.value)]
+        made.update(_name(value.func) for name, value in given if isinstance(value, ast.Call) and teaches(_name(name)))
+    return frozenset(made - {""})
+
+
+def _pairs(target: Any, value: Any) -> list[tuple[Any, Any]]:
+    several, values = getattr(target, "elts", None), getattr(value, "elts", None)
+    if several is None:
+        return [(target, value)]
+    return list(zip(several, values, strict=False)) if values is not None else []
+
+
+def _name(node: Any) -> str:
+    """The last part of a name, an attribute or a keyword."""
+    return next((text for key in ("id", "attr", "arg") if isinstance(text := getattr(node, key, None), str)), "")
