@@ -125,6 +125,47 @@ def test_a_project_can_say_that_a_function_is_none(tmp_path: Path) -> None:
     assert calls(report, "evaluate") == 3
 
 
+GRADIENTS = """
+    import gymnasium as gym
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    net = nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(net.parameters())
+    env, other = gym.make("CartPole-v1"), gym.make("CartPole-v1")
+
+    @torch.no_grad()
+    def evaluate():
+        seen, _ = other.reset(seed=1)
+        for _ in range(5):
+            seen, *_ = other.step(int(net(torch.as_tensor(seen)).argmax()))
+
+    for turn in range(10):
+        seen, _ = env.reset(seed=turn)
+        chances = []
+        for _ in range(8):
+            drawn = torch.distributions.Categorical(logits=net(torch.as_tensor(seen)))
+            action = drawn.sample()
+            chances.append(drawn.log_prob(action))
+            seen, *_ = env.step(int(action))
+        optimizer.zero_grad()
+        (-torch.stack(chances).mean()).backward()
+        optimizer.step()
+        evaluate()
+"""
+
+
+def test_after_an_evaluation_the_program_collects_anew(tmp_path: Path) -> None:
+    """The steps of the evaluation are the first after an update, and no rollout begins with them."""
+    pytest.importorskip("gymnasium")
+    pytest.importorskip("torch")
+    report = recorded(tmp_path, GRADIENTS)
+    # The first turns only show where it acts and what evaluates.
+    assert calls(report, "evaluate") == 9
+    assert calls(report, "collecting") >= 7
+
+
 GYMNASIUM = """
     import gymnasium as gym
 

@@ -7,6 +7,7 @@ from typing import Final
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.advantage_loop import advantage_loop
 from rlprof.advise.rules.below_expectation import below_expectation
+from rlprof.advise.rules.buffer_hotspot import buffer_hotspot
 from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
 from rlprof.advise.rules.cost_grows import cost_grows
 from rlprof.advise.rules.cpu_quota import cpu_quota
@@ -71,7 +72,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "cost-grows",
         cost_grows,
-        victims=frozenset({"env-hotspot", "logging-cost", "unattributed-high"}),
+        victims=frozenset({"env-hotspot", "buffer-hotspot", "logging-cost", "unattributed-high"}),
         doubted_by=frozenset({STARVED}),
     ),
     Rule("memory-pressure", memory_pressure, relieves=False),
@@ -82,13 +83,14 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("render-cost", render_cost),
     Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
     Rule("advantage-loop", advantage_loop),
-    Rule("list-to-tensor", list_to_tensor, victims=frozenset({"unattributed-high"})),
+    Rule("list-to-tensor", list_to_tensor, victims=frozenset({"unattributed-high", "buffer-hotspot"})),
     Rule("sync-in-loop", sync_in_loop, victims=frozenset({"unattributed-high"})),
     Rule("reset-cost", reset_cost),
     Rule("logging-cost", logging_cost, victims=frozenset({"gc-pauses", "unattributed-high"})),
     Rule("evaluation-cost", evaluation_cost),
     Rule("gc-pauses", gc_pauses),
     Rule("env-hotspot", env_hotspot),
+    Rule("buffer-hotspot", buffer_hotspot),
     Rule("teacher-cost", teacher_cost),
     Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
     Rule("update-ratio", update_ratio),

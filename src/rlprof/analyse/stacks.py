@@ -67,6 +67,20 @@ def spots_below(account: Account, tops: Collection[tuple[str, ...]]) -> dict[Spo
     return counts
 
 
+def outermost_with(account: Account, part: str, is_meant: Callable[[Frame], bool]) -> tuple[dict[Spot, int], int]:
+    """The outermost such line of each stack in a part with the number of samples, and that of all samples there."""
+    frames = account.samples.frames
+    counts: dict[Spot, int] = {}
+    total = 0
+    for leaf, count in _in_part(account, part):
+        total += count
+        frame = next((above for above in reversed(callers(frames, leaf)) if is_meant(above)), None)
+        if frame is not None:
+            spot = Spot(frame.file, frame.line, name_of(frame)[1])
+            counts[spot] = counts.get(spot, 0) + count
+    return counts, total
+
+
 def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
     return _in_paths(account, {i for i in account.lane_paths if (part_of(account, i) or UNATTRIBUTED) == part})
 

@@ -53,8 +53,11 @@ def timed_evaluation(name: str) -> Callable[[Callable[..., Any]], Callable[..., 
                 if not known.listed:
                     known.listed = True
                     list_inferred(name, original, "evaluate")
-                with _guarded_span("evaluate", "evaluate", PROBE, EVALUATE):
-                    return original(*args, **kwargs)
+                try:
+                    with _guarded_span("evaluate", "evaluate", PROBE, EVALUATE):
+                        return original(*args, **kwargs)
+                finally:
+                    _core.settle_steps(False)  # the program's own next step begins to collect anew
             finally:
                 known.inside += _env_steps() - before
 

@@ -20,6 +20,24 @@ Loop = tuple[int, int, bool]
 MOST_FILES: Final = 12
 LARGEST_FILE: Final = 1_000_000  # bytes
 MOST_LOOPS: Final = 400  # of a file
+#: Calls, and words of names, that stand for many items.
+_DRAWS: Final = frozenset({"range", "trange", "sample", "choice", "choices", "randint", "integers", "permutation"})
+_ITEMS: Final = frozenset(
+    {
+        "idx",
+        "idxs",
+        "ids",
+        "inds",
+        "index",
+        "indexes",
+        "indices",
+        "batch",
+        "samples",
+        "transitions",
+        "episodes",
+        "memory",
+    }
+)
 
 
 def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[Loop]]:
@@ -33,8 +51,34 @@ def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, li
     return found
 
 
+def item_loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
+    """The same for the first and last lines of those loops that go from item to item."""
+    found = {}
+    for file, _ in samples.most_common(MOST_FILES):
+        source = _read(file, changed_before)
+        loops = list(item_loops_of(source)) if source is not None else []
+        if loops:
+            found[file] = loops[:MOST_LOOPS]
+    return found
+
+
 def loops_of(source: str) -> Iterator[Loop]:
     """All `for` and `while` loops of a module, in order; none where it is no Python that we read."""
+    for node, last in _loops(source):
+        yield node.lineno, last, isinstance(node, ast.For) and _goes_back(node.iter)
+
+
+def item_loops_of(source: str) -> Iterator[tuple[int, int]]:
+    """`for` loops over numbers or indices: they turn once for each item, not for each field of one.
+
+    A `while` loop may be about anything: one that walks a tree for a whole batch turns once for each level.
+    """
+    for node, last in _loops(source):
+        if isinstance(node, ast.For) and _counts(node.iter):
+            yield node.lineno, last
+
+
+def _loops(source: str) -> Iterator[tuple[ast.For | ast.While, int]]:
     try:
         # What there is to say of the source was said when the program was loaded.
         with warnings.catch_warnings():
@@ -44,7 +88,21 @@ def loops_of(source: str) -> Iterator[Loop]:
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.For | ast.While) and node.end_lineno is not None:
-            yield node.lineno, node.end_lineno, isinstance(node, ast.For) and _goes_back(node.iter)
+            yield node, node.end_lineno
+
+
+def _counts(iterated: ast.expr) -> bool:
+    """`range(...)`, a random draw, or what is called indices or a batch; also inside `enumerate` and `zip`."""
+    if isinstance(iterated, ast.Call):
+        name = _last_name(iterated.func)
+        if name in ("enumerate", "zip", "tqdm", "reversed", "list", "sorted"):
+            return any(_counts(each) for each in iterated.args)
+        return name in _DRAWS
+    return not _ITEMS.isdisjoint(_last_name(iterated).lower().split("_"))
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _goes_back(iterated: ast.expr) -> bool:

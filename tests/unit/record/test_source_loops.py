@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.record.source_loops import MOST_FILES, loops_of, loops_of_files
+from rlprof.record.source_loops import MOST_FILES, item_loops_of, loops_of, loops_of_files
 
 SOURCE = textwrap.dedent(
     """
@@ -42,6 +42,28 @@ def test_ways_to_go_backwards(iterated: str) -> None:
 @pytest.mark.parametrize("iterated", ["range(3)", "range(0, 9, 3)", "rewards[1:]", "sorted(x)", "zip(a, b)"])
 def test_ways_to_go_on(iterated: str) -> None:
     assert list(loops_of(f"for r in {iterated}:\n    pass")) == [(1, 2, False)]
+
+
+@pytest.mark.parametrize(
+    ("iterated", "items"),
+    [
+        ("range(64)", True),
+        ("enumerate(indices)", True),
+        ("random.sample(self.memory, 64)", True),
+        ("zip(self.rng.integers(0, n, 64), draws)", True),
+        ("self.batch_indices", True),
+        ("self.fields", False),
+        ("batch.items()", False),
+        ("('obs', 'action')", False),
+        ("enumerate(self.arrays)", False),
+    ],
+)
+def test_loops_over_items_are_told_from_those_over_fields(iterated: str, items: bool) -> None:
+    assert list(item_loops_of(f"for x in {iterated}:\n    pass")) == ([(1, 2)] if items else [])
+
+
+def test_a_while_loop_may_be_about_anything() -> None:
+    assert list(item_loops_of("while node < size:\n    node *= 2")) == []
 
 
 @pytest.mark.parametrize("source", ["", "for x in", "x = '\0'", "(" * 5000])
