@@ -137,3 +137,28 @@ def test_without_the_sampler_nothing_is_claimed_about_lines(program: Path) -> No
     assert report.findings == ()
     assert "by line" not in render_text(report)
     assert report.ledger.startup_seconds == pytest.approx(1.0, abs=0.25)  # measured by spans, not by samples
+
+
+LOOP = """
+    import rlprof
+
+    def search(number):  # head of it
+        found = 0
+        for step in range(number):
+            if step % 3:
+                found += 1
+        return found
+
+    for turn in range(40):
+        rlprof.iteration()
+        with rlprof.profile("env.step"):
+            search(400_000)
+"""
+
+
+def test_the_jump_back_at_the_end_of_a_loop_counts_for_the_loop(tmp_path: Path) -> None:
+    """The compiler gives it no line where several lines lead to it, and samples are taken there."""
+    program = write_program(tmp_path, LOOP)
+    part = drilled(run_recorded(program).report(), "env.step")
+    assert part["samples"] >= 30
+    assert line_with(program, "# head of it") not in {line["line"] for line in part["lines"]}

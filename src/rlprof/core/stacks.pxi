@@ -14,6 +14,20 @@ cdef extern from "frameobject.h":  # which Python.h leaves out before 3.11
     int PyFrame_GetLineNumber(PyFrameObject *) noexcept
     int PyCode_Addr2Line(PyCodeObject *, int) noexcept
 
+cdef extern from *:
+    """
+    #include <frameobject.h>
+    /* The instruction that a frame has come to, in bytes. */
+    static inline int rlprof_come_to(PyFrameObject *frame) {
+    #if PY_VERSION_HEX < 0x030B0000
+        return frame->f_lasti * 2;
+    #else
+        return PyFrame_GetLasti(frame);
+    #endif
+    }
+    """
+    int rlprof_come_to(PyFrameObject *) noexcept
+
 cdef enum:
     MAX_PLACES = 20000  # distinct places with their callers; further ones are booked on the caller they share
     MAX_WALK = 100
@@ -65,8 +79,12 @@ cdef int32_t find_place(int32_t caller, PyObject *code, int32_t line):
     return place_count - 1
 
 
-cdef inline int32_t line_in(PyObject *code, int32_t line):
-    """Some instructions stand in no line: the function is known all the same."""
+cdef int32_t line_at(PyObject *code, int at):
+    """The line of an instruction. Some, as the jump back at the end of a loop, stand in none: then that before them."""
+    cdef int32_t line = PyCode_Addr2Line(<PyCodeObject *>code, at)
+    while line <= 0 and at >= 2:
+        at -= 2
+        line = PyCode_Addr2Line(<PyCodeObject *>code, at)
     return line if line > 0 else (<object>code).co_firstlineno
 
 
@@ -85,7 +103,7 @@ cdef int32_t place_here(PyThreadState *state) except -2:
             place = walked_places[level]
             continue
         walked = level
-        place = find_place(place, codes[i], line_in(codes[i], PyCode_Addr2Line(<PyCodeObject *>codes[i], ats[i])))
+        place = find_place(place, codes[i], line_at(codes[i], ats[i]))
         walked_codes[level] = codes[i]
         walked_ats[level] = ats[i]
         walked_places[level] = place
@@ -98,7 +116,7 @@ cdef int32_t place_of(PyFrameObject *leaf):
     cdef PyFrameObject *frame = leaf
     cdef PyObject *code
     cdef int depth = 0, i
-    cdef int32_t place = -1
+    cdef int32_t place = -1, line
     Py_XINCREF(<PyObject *>frame)
     while frame != NULL and depth < MAX_WALK:
         chain[depth] = frame
@@ -107,7 +125,8 @@ cdef int32_t place_of(PyFrameObject *leaf):
     Py_XDECREF(<PyObject *>frame)
     for i in range(depth - 1, -1, -1):
         code = <PyObject *>PyFrame_GetCode(chain[i])
-        place = find_place(place, code, line_in(code, PyFrame_GetLineNumber(chain[i])))
+        line = PyFrame_GetLineNumber(chain[i])
+        place = find_place(place, code, line if line > 0 else line_at(code, rlprof_come_to(chain[i])))
         Py_XDECREF(code)
         Py_XDECREF(<PyObject *>chain[i])
     return place

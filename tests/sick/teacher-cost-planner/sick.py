@@ -45,11 +45,11 @@ class Planner:
         first, waiting = {maze.place: None}, collections.deque([maze.place])
         while waiting:
             place = waiting.popleft()
-            for move, (down, right) in enumerate(MOVES):
-                following = (place[0] + down, place[1] + right)
+            for move, (down, right) in enumerate(MOVES):  # CAUSE
+                following = (place[0] + down, place[1] + right)  # CAUSE
                 if following not in first and maze.is_free(following):  # CAUSE
-                    first[following] = move if first[place] is None else first[place]
-                    waiting.append(following)
+                    first[following] = move if first[place] is None else first[place]  # CAUSE
+                    waiting.append(following)  # CAUSE
         return first.get((SIZE - 1, SIZE - 1)) or 0
 
 

@@ -112,6 +112,15 @@ def test_a_line_that_asks_numpy_about_one_corner_after_the_other_is_a_loop() -> 
     assert "whole arrays" in finding.cure
 
 
+def test_small_steps_in_the_environments_own_step_are_its_simulator() -> None:
+    """115 us of eight substeps, one after the other: below what a loop in a step itself must take."""
+    line = env(40, "World.step")
+    builder = stepping(steps=400_000).sample("env.step", 100, MAIN, line, FrameSpec("_clip", NUMPY, 99))
+    builder = builder.sample("env.step", 60, MAIN, line).sample("env.step", 4, MAIN, env(44, "World.step"))
+    builder.facts = {**builder.facts, "loops": {ENV: [[39, 41, False]]}}
+    assert loud(builder) is None
+
+
 @pytest.mark.parametrize(
     ("mean", "count", "loops"),
     [

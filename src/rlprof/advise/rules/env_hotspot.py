@@ -129,19 +129,25 @@ def _library_call(part: Drilldown) -> _Spot | None:
     return None
 
 
+class _Length:
+    """Says whether a function takes long enough in each env step; the environment's step itself may take longer."""
+
+    def __init__(self, recording: Recording, report: Report) -> None:
+        self._shares = shares_of_functions(open_account(recording.main), ENV_STEP)
+        self._report = report
+
+    def of(self, line: LineEntry, seconds: float) -> bool:
+        per_step = _per_step(self._report, seconds)
+        is_entry = self._shares.get((line.file, line.function), 0.0) >= ENTRY_SHARE
+        return per_step is not None and per_step >= (SMALLEST_ENTRY_SECONDS if is_entry else SMALLEST_STEP_SECONDS)
+
+
 def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None:
-    entry = shares_of_functions(open_account(recording.main), ENV_STEP)
+    takes_long = _Length(recording, report)
     for lines in _functions(part):
         file, function = lines[0].file, lines[0].function
         seconds, least, _ = together(part, lines)
-        per_step = _per_step(report, seconds)
-        is_entry = entry.get((file, function), 0.0) >= ENTRY_SHARE
-        if (
-            least >= SMALLEST_FUNCTION * part.seconds
-            and per_step is not None
-            and per_step >= (SMALLEST_ENTRY_SECONDS if is_entry else SMALLEST_STEP_SECONDS)
-            and _is_loop(lines, seconds)
-        ):
+        if least >= SMALLEST_FUNCTION * part.seconds and takes_long.of(lines[0], seconds) and _is_loop(lines, seconds):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
             return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, True)
     return None
@@ -149,10 +155,9 @@ def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None
 
 def _small_arrays(recording: Recording, report: Report, part: Drilldown) -> _Spot | None:
     """A line in a loop that asks NumPy or torch about an element or a corner at a time."""
-    loops = InnerLoops(recording)
+    loops, takes_long = InnerLoops(recording), _Length(recording, report)
     for line in own_lines(part):
-        per_step = _per_step(report, line.seconds)
-        if line.low_seconds < SMALLEST_FUNCTION * part.seconds or per_step is None or per_step < SMALLEST_STEP_SECONDS:
+        if line.low_seconds < SMALLEST_FUNCTION * part.seconds or not takes_long.of(line, line.seconds):
             continue
         inside = [call.seconds for call in line.calling if _ARRAYS.search(call.file)]
         overhead = line.seconds - sum(call.seconds for call in line.calling) + sum(sorted(inside)[:-1])
