@@ -98,6 +98,16 @@ def test_who_is_no_teacher_or_plays_itself_is_left_alone(tmp_path: Path) -> None
     assert calls(report, "teacher") <= 1  # the first call shows that the expert plays
 
 
+def test_a_teacher_that_the_program_has_marked_is_not_counted_again(tmp_path: Path) -> None:
+    marked = TEACHERS.replace(
+        "return self.teacher.act(seen) + self.expert.predict(seen) + scripted_policy(seen)",
+        "with rlprof.profile('teacher', phase='policy.teacher'):\n                return self.teacher.act(seen)",
+    )
+    report = recorded(tmp_path, "\n    import rlprof" + marked)
+    assert calls(report, "teacher") == 40
+    assert teachers(report) == set()
+
+
 def test_names_that_the_source_gives_to_objects_are_found(tmp_path: Path) -> None:
     source = tmp_path / "train.py"
     source.write_text(

@@ -36,6 +36,18 @@ def is_in_loop():
     return True
 
 
+def is_inside(str name):
+    """Whether a span of this name is open in this thread."""
+    cdef Node *node = innermost(here())
+    cdef Label label
+    while node != NULL:
+        label = labels[node.label]
+        if label.name == name:
+            return True
+        node = node.parent
+    return False
+
+
 def has_own_spans():
     """Whether the program marks its work itself, beside the spans that this thread has open right now."""
     cdef uint32_t i

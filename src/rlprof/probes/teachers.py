@@ -42,6 +42,7 @@ LARGEST_FILE: Final = 1_000_000  # bytes of source that are looked through
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
+_is_inside = _core.is_inside
 _env_steps = _core.env_steps_here
 
 
@@ -53,7 +54,7 @@ def timed_teacher(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
         def call(*args: Any, **kwargs: Any) -> Any:
             nonlocal listed, plays
-            if plays or compiling.is_compiling() or _is_busy(TEACHER):
+            if plays or compiling.is_compiling() or _is_busy(TEACHER) or _is_inside("teacher"):  # marked by the program
                 return original(*args, **kwargs)
             before = _env_steps()
             if not before:  # nothing is trained yet
