@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -92,17 +93,25 @@ def recorded_findings(program: Path, folder: Path, **options: Any) -> list[dict[
     return findings
 
 
-def diagnose(case: SickCase, rounds: int, folder: Path) -> Diagnosis:
+def diagnose(case: SickCase, rounds: int, folder: Path, known: Spread | None) -> Diagnosis:
     say(f"{case.name} ...")
     sick, healthy = [], []
     with contextlib.ExitStack() as stack:
         options = {} if case.quota is None else {"preexec_fn": entering(stack.enter_context(a_quota(case.quota)))}
-        for _ in range(rounds):
+        for _ in range(rounds if known is None else 0):
             sick.append(bare_speed(case.sick, **options))
             healthy.append(bare_speed(case.healthy, **options))
         findings = recorded_findings(case.sick, folder, **options)
         alarms = [f for f in recorded_findings(case.healthy, folder, **options) if f["severity"] != "info"]
-    return Diagnosis(case, spread(ratios(healthy, sick)), findings, alarms)
+    return Diagnosis(case, known or spread(ratios(healthy, sick)), findings, alarms)
+
+
+def speeds_in(file: Path | None) -> dict[str, Spread]:
+    """What the cures brought in an earlier run. The bare programs have nothing of rlprof in them: it holds."""
+    if file is None:
+        return {}
+    noted = json.loads(file.read_text(encoding="utf-8"))["data"]
+    return {name: Spread(**found["measured"]) for name, found in noted.items()}
 
 
 def can_run(case: SickCase) -> bool:
@@ -147,9 +156,9 @@ def percent(those: list[bool]) -> float:
     return 100.0 * sum(those) / len(those)
 
 
-def fill(result: Result, cases: list[SickCase], rounds: int) -> None:
+def fill(result: Result, cases: list[SickCase], rounds: int, known: dict[str, Spread]) -> None:
     with tempfile.TemporaryDirectory(prefix="rlprof-diagnoses-") as folder:
-        found = [diagnose(case, rounds, Path(folder)) for case in cases]
+        found = [diagnose(case, rounds, Path(folder), known.get(case.name)) for case in cases]
     result.tables.append(
         Table(f"Sick programs and their healthy twins, {rounds} pairs", COLUMNS, [row(f) for f in found])
     )
@@ -175,6 +184,7 @@ def fill(result: Result, cases: list[SickCase], rounds: int) -> None:
 def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--rounds", type=int, help="pairs of bare runs for each case (6; quick: 2)")
+    parser.add_argument("--speeds", type=Path, metavar="FILE", help="bare runs are those of an earlier --json FILE")
     parser.add_argument("--only", nargs="+", metavar="CASE", help="these alone (folders of tests/sick)")
     args = parser.parse_args()
     cases = [case for case in sick_cases() if not args.only or case.name in args.only]
@@ -182,7 +192,7 @@ def main() -> int:
     if not ready:
         raise CannotMeasure("no case can run: their libraries are not installed, or control groups cannot be made")
     result = new_result("Diagnoses", args)
-    fill(result, ready, args.rounds or (2 if args.quick else 6))
+    fill(result, ready, args.rounds or (2 if args.quick else 6), speeds_in(args.speeds))
     left_out = [case.name for case in cases if case not in ready]
     if left_out:
         result.notes.append(
