@@ -58,10 +58,9 @@ class Loop(threading.local):
         if self._stages.over and self._listener is None and not self._acting_sites:
             _core.leave_alone(True)
 
-    def env_step(self) -> None:
-        """The environment is about to step."""
-        if _core.begin_env_step():
-            self._look()
+    def env_step(self) -> int:
+        """The environment is about to step. Nanoseconds of it that a window took, which are not rlprof's own."""
+        return self._look() if _core.begin_env_step() else 0
 
     def look(self) -> None:
         """The same for a hook of the core, which books the time spent here as rlprof's own: that of a window is not."""
