@@ -6,11 +6,11 @@ name that the source has for an object of it.
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from rlprof.probes.guesses import list_inferred
 from rlprof.probes.own_code import is_called, is_own_file
 from rlprof.probes.patching import Patches
 from rlprof.probes.telling_names import is_plain
+from rlprof.record.source_loops import LARGEST_FILE, parsed
 from rlprof.record.targets import Target
 
 WHO: Final = frozenset({"teacher", "expert", "oracle", "demonstrator", "tutor"})
@@ -36,8 +37,6 @@ ACTING: Final = (
     "decide", "query", "label", "__call__",
 )  # fmt: skip
 NAMES: Final = (*FUNCTIONS, *ACTING)
-
-LARGEST_FILE: Final = 1_000_000  # bytes of source that are looked through
 
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _guarded_span = _core.guarded_span
@@ -102,15 +101,12 @@ def _is_made_as_one(cls: type) -> bool:
 @functools.lru_cache(maxsize=256)
 def made_as_teachers(file: str) -> frozenset[str]:
     """The classes whose objects get a teacher's name in a file: `teacher = Planner()`, `teacher=Planner()`."""
-    import ast
-
     try:
         if os.path.getsize(file) > LARGEST_FILE:
             return frozenset()
-        with open(file, encoding="utf-8") as opened, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to say of the source was said when it was loaded
-            tree = ast.parse(opened.read())
-    except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+        with open(file, encoding="utf-8") as opened:
+            tree = parsed(opened.read())
+    except (OSError, ValueError):
         return frozenset()
     made: set[str] = set()
     for node in ast.walk(tree):

@@ -10,11 +10,12 @@ import ast
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
 
 #: (first line, last line, whether it goes backwards)
 Loop = tuple[int, int, bool]
+Row = TypeVar("Row")
 
 #: Files that are read, those with the most samples: more would only delay the end.
 MOST_FILES: Final = 12
@@ -42,21 +43,21 @@ _ITEMS: Final = frozenset(
 
 def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[Loop]]:
     """The loops of the files that samples fell into, by file; without those changed since the run began."""
-    found = {}
-    for file, _ in samples.most_common(MOST_FILES):
-        source = _read(file, changed_before)
-        loops = list(loops_of(source)) if source is not None else []
-        if loops:
-            found[file] = loops[:MOST_LOOPS]
-    return found
+    return _by_file(samples, changed_before, loops_of)
 
 
 def item_loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
     """The same for the first and last lines of those loops that go from item to item."""
+    return _by_file(samples, changed_before, item_loops_of)
+
+
+def _by_file(
+    samples: Counter[str], changed_before: float, find: Callable[[str], Iterable[Row]]
+) -> dict[str, list[Row]]:
     found = {}
     for file, _ in samples.most_common(MOST_FILES):
         source = _read(file, changed_before)
-        loops = list(item_loops_of(source)) if source is not None else []
+        loops = list(find(source)) if source is not None else []
         if loops:
             found[file] = loops[:MOST_LOOPS]
     return found
@@ -78,15 +79,19 @@ def item_loops_of(source: str) -> Iterator[tuple[int, int]]:
             yield node.lineno, last
 
 
-def _loops(source: str) -> Iterator[tuple[ast.For | ast.While, int]]:
+def parsed(source: str) -> ast.Module:
+    """A module's tree; an empty one where it is no Python that we read."""
     try:
         # What there is to say of the source was said when the program was loaded.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
+        return ast.Module([], [])
+
+
+def _loops(source: str) -> Iterator[tuple[ast.For | ast.While, int]]:
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.For | ast.While) and node.end_lineno is not None:
             yield node, node.end_lineno
 
