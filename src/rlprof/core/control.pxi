@@ -108,7 +108,7 @@ def wipe():
     wipe_beat()
     take_looks()
     counters.clear()
-    episode_returns.clear()
+    forget_returns()
     round_of = since_its_last = last_round = rounds_seen = steps_in_rounds = 0
     STEPS.amount = STEPS.whole = STEPS.guessed = 0
     STEPS.claimed = False

@@ -52,6 +52,15 @@ cdef int infer(str name, object amount) except -1:
     return 0
 
 
+cdef inline void infer_steps(int64_t steps) noexcept:
+    """The same for env steps, without looking for their counter."""
+    if recording and not STEPS.claimed:
+        STEPS.amount += steps
+        STEPS.whole += steps
+        STEPS.guessed += steps
+        STEPS.calls += 1
+
+
 cdef Counter add_to_counter(object name, object amount):
     """The counter, or None where the amount was refused: no reason to stop a training program."""
     cdef PyObject *found

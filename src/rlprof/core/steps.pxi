@@ -13,6 +13,8 @@ cdef extern from "Python.h":
         PyBUF_FORMAT
 
 cdef dict episode_returns = {}  # by the environment's id, which may come to mean another one: it begins with a reset
+cdef size_t return_of = 0  # the environment that stepped last, whose return is here and not there
+cdef double return_so_far = 0
 
 
 # How many environments are stepped in turn, one call each: of one of them, the steps of all from its own to its next.
@@ -36,11 +38,6 @@ cdef inline void see_single_env(size_t env) noexcept:
     elif round_of == 0 or since_its_last > ENV_GIVEN_UP:
         round_of = env
         since_its_last = last_round = 0
-
-
-def note_single_env(env):
-    """A step of one environment that nothing is around."""
-    see_single_env(<size_t><PyObject *>env)
 
 
 def envs_in_turn():
@@ -120,30 +117,48 @@ def leave_out_steps_inside(uint32_t group):
     evaluating = group
 
 
+cdef int note_return(object env, double reward, bint ended) except -1:
+    global return_of, return_so_far
+    if return_of != <size_t><PyObject *>env:
+        if return_of:
+            episode_returns[return_of] = return_so_far
+        return_of = <size_t><PyObject *>env
+        return_so_far = episode_returns.get(return_of, 0.0)
+    return_so_far += reward
+    if ended:
+        infer("episodes", 1)
+        infer("episode_return", return_so_far)
+        return_so_far = 0
+    return 0
+
+
+cdef void forget_returns() noexcept:
+    global return_of
+    return_of = 0
+    episode_returns.clear()
+
+
 def note_step(env, result):
     """Count one env step, and from its result episodes and their returns; not in an evaluation."""
-    cdef double total
     if evaluating and here().busy[evaluating]:
         return
-    infer("env_steps", 1)
+    infer_steps(1)
     see_single_env(<size_t><PyObject *>env)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
     _, reward, terminated, truncated, _ = <tuple>result
     try:
-        total = episode_returns.get(<size_t><PyObject *>env, 0.0) + <double>reward
-        if terminated or truncated:
-            infer("episodes", 1)
-            infer("episode_return", total)
-            total = 0
-        episode_returns[<size_t><PyObject *>env] = total
+        note_return(env, reward, terminated or truncated)
     except Exception:  # an environment of another making: its steps are counted all the same
         return
 
 
 def forget_return(env, result):
     """An environment was reset."""
+    global return_of
     episode_returns.pop(<size_t><PyObject *>env, None)
+    if return_of == <size_t><PyObject *>env:
+        return_of = 0
 
 
 def note_vector_step(envs, result):
@@ -151,7 +166,7 @@ def note_vector_step(envs, result):
     cdef int64_t ended
     if evaluating and here().busy[evaluating]:
         return
-    infer("env_steps", envs.num_envs)
+    infer_steps(envs.num_envs)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
     _, _, terminated, truncated, _ = <tuple>result
@@ -161,6 +176,50 @@ def note_vector_step(envs, result):
         return
     if ended:
         infer("episodes", ended)
+
+
+cdef int note_own_step(object env, object reward, bint ended) except -1:
+    infer_steps(1)
+    see_single_env(<size_t><PyObject *>env)
+    try:
+        note_return(env, reward, ended)
+    except Exception:  # a reward of any making: the step is counted all the same
+        if ended:
+            infer("episodes", 1)
+    return 0
+
+
+def note_one_env(env, reward, bint ended):
+    """Count a step of one environment, whose result was read elsewhere."""
+    note_own_step(env, reward, ended)
+
+
+@cython.final
+cdef class OwnSteps:
+    """Counts steps of environments that follow no library, outside of evaluation.
+
+    A result with True or False in its third place, as most of them have, is of one environment and read here; any other is
+    for `otherwise(env, result)`.
+    """
+
+    cdef uint32_t evaluate
+    cdef object otherwise
+
+    def __init__(self, uint32_t evaluate, otherwise):
+        if evaluate >= MAX_GROUPS:
+            raise ValueError(evaluate)
+        self.evaluate = evaluate
+        self.otherwise = otherwise
+
+    def __call__(self, env, result):
+        cdef tuple parts
+        if here().busy[self.evaluate]:
+            return
+        if type(result) is not tuple or len(<tuple>result) < 3 or type((<tuple>result)[2]) is not bool:
+            self.otherwise(env, result)
+            return
+        parts = <tuple>result
+        note_own_step(env, parts[1], parts[2] is True or (len(parts) == 5 and parts[3] is True))
 
 
 @cython.final
@@ -183,7 +242,7 @@ cdef class BatchedSteps:
         cdef int64_t ended
         if here().busy[self.evaluate]:
             return
-        infer("env_steps", envs.num_envs)
+        infer_steps(envs.num_envs)
         try:
             ends = result[2]
             ended = ended_of(ends, ends)

@@ -41,17 +41,29 @@ def is_flag(value: Any) -> bool:
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
 
 
-def env_steps_of(action: Any, result: Any) -> int:
-    """Steps that one call took: as many as there are rewards and ends, or as the action and the observation share."""
+def env_steps_of(result: Any, of_many: bool) -> int:
+    """Steps that one call took: as many as there are rewards and ends. Where there are none, see `shares_batch`."""
     parts: Any = result if isinstance(result, tuple) else ()
     if len(parts) >= 3:
         return size_of(parts[2]) or size_of(parts[1]) or 1
     if isinstance(result, Mapping):
         return (size_of(result["reward"]) or 1) if "reward" in result else 1
-    observation = parts[0] if parts else result
+    return _batch_of(result) or 1 if of_many else 1
+
+
+def shares_batch(action: Any, result: Any) -> bool:
+    """Whether action and observation are as long as each other: those of many environments."""
+    try:
+        size = _batch_of(result)
+        return size is not None and size_of(action) == size
+    except Exception:  # values of any making
+        return False
+
+
+def _batch_of(result: Any) -> int | None:
+    observation = result[0] if isinstance(result, tuple) and result else result
     shape: Any = getattr(observation, "shape", ())
-    shared = len(shape) > 1 and size_of(action) == int(shape[0])
-    return int(shape[0]) if shared else 1
+    return int(shape[0]) if len(shape) > 1 else None
 
 
 def ended_of(result: Any) -> int:

@@ -8,122 +8,105 @@ too, because classes of a script may be sent there whole.
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
-from rlprof.probes.batches import ended_of, env_steps_of, is_column, is_flag
+from rlprof.probes.batches import ended_of, env_steps_of, is_column, is_flag, shares_batch
 from rlprof.probes.groups import ENV, EVALUATE, RENDER, RESET
-from rlprof.probes.guesses import Guess
+from rlprof.probes.guesses import Anew, Guess
 from rlprof.probes.loop import loop
+from rlprof.record.wrap import Function, Wrap, outermost, outermost_step
 
 FITS: Final = 2  # calls that fit before a guess is believed
 
-_guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
-_charge = _core.charge
-_now = time.perf_counter_ns
-
-#: Rewards of running episodes by environment. An id may come to mean another environment, which begins with a reset.
-_returns: dict[int, float] = {}
 
 
-def timed_step(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_step(guess: Guess) -> Wrap:
+    def wrap(original: Function) -> Function:
+        counted = Anew(_counted_step, guess, original)
+
         def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling.is_compiling() or guess.over or _is_busy(ENV):
+            if compiling.is_compiling() or guess.over:
                 return original(self, *args, **kwargs)
-            if not guess.confirmed:
-                return try_step(guess, original, self, args, kwargs)
-            began = _now()
-            in_windows = begin_step()
-            looked = _now()
-            with _guarded_span("env.step", "env.step", PROBE, ENV):
-                result = original(self, *args, **kwargs)
-            stepped = _now()
-            note_step(self, args, result)
-            _charge(looked - began - in_windows + _now() - stepped)  # of steps of 12 us this would be a third
-            return result
+            if guess.confirmed:
+                return counted.call(self, *args, **kwargs)
+            if _is_busy(ENV):
+                return original(self, *args, **kwargs)
+            return try_step(guess, original, self, args, kwargs)
 
         return step
 
     return wrap
 
 
-def timed_reset(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_reset(guess: Guess) -> Wrap:
+    def wrap(original: Function) -> Function:
+        timed = Anew(_timed_reset, guess, original)
+
         def reset(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling.is_compiling() or guess.over or _is_busy(RESET):
+            if compiling.is_compiling() or guess.over:
                 return original(self, *args, **kwargs)
-            if not guess.confirmed:
-                result = original(self, *args, **kwargs)
+            if guess.confirmed:
+                return timed.call(self, *args, **kwargs)
+            result = original(self, *args, **kwargs)
+            if not _is_busy(RESET):
                 note_reset(guess, result)
-                return result
-            forget_return(self)
-            with _guarded_span("env.reset", "env.reset", PROBE, RESET):
-                return original(self, *args, **kwargs)
+            return result
 
         return reset
 
     return wrap
 
 
-def timed_render(guess: Guess) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
+def timed_render(guess: Guess) -> Wrap:
+    def wrap(original: Function) -> Function:
+        timed = Anew(_timed_render, guess, original)
+
         def render(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling.is_compiling() or not guess.confirmed or guess.over or _is_busy(RENDER):
+            if compiling.is_compiling() or not guess.confirmed or guess.over:
                 return original(self, *args, **kwargs)
-            with _guarded_span("env.render", "env.render", PROBE, RENDER):
-                return original(self, *args, **kwargs)
+            return timed.call(self, *args, **kwargs)
 
         return render
 
     return wrap
 
 
-def begin_step() -> int:
-    return loop.env_step()
+def _counted_step(guess: Guess, original: Function) -> Function:
+    after = _core.OwnSteps(EVALUATE, lambda env, result: note_step(guess, env, result))
+    return outermost_step("env.step", ENV, before=loop.look, after=after)(original)
 
 
-def note_step(env: Any, args: tuple[Any, ...], result: Any) -> None:
+def _timed_reset(guess: Guess, original: Function) -> Function:
+    return outermost("env.reset", "env.reset", RESET, after=_core.forget_return)(original)
+
+
+def _timed_render(guess: Guess, original: Function) -> Function:
+    return outermost("env.render", "env.render", RENDER)(original)
+
+
+def note_step(guess: Guess, env: Any, result: Any) -> None:
     """Count what a step did. Whatever it returned, it was a step."""
-    if _is_busy(EVALUATE):
-        return
-    steps, ended = 1, 0
+    steps, ended = _steps(guess, result), 0
     try:
-        if type(result) is tuple and len(result) > 2 and type(result[2]) is bool:  # one environment: the quick way
-            ended = int(result[2] or (len(result) == 5 and result[3] is True))
-        else:
-            steps = env_steps_of(args[0] if args else None, result)
-            ended = ended_of(result)
-        if steps == 1:
-            _core.note_single_env(env)
-            _note_return(id(env), float(result[1]), ended)
-    except Exception:  # values of any making: the step is counted all the same
+        ended = ended_of(result)
+    except Exception:  # as in _steps
         pass
+    if steps == 1:
+        reward = result[1] if isinstance(result, tuple) and len(result) > 1 else None
+        _core.note_one_env(env, reward, bool(ended))
+        return
     _core.infer_count("env_steps", steps)
     if ended:
         _core.infer_count("episodes", ended)
 
 
-def _note_return(env: int, reward: float, ended: int) -> None:
-    total = _returns.get(env, 0.0) + reward
-    if ended:
-        _core.infer_count("episode_return", total)
-        total = 0.0
-    _returns[env] = total
-
-
 def note_reset(guess: Guess, result: Any) -> None:
     if guess.first is None:
         guess.first = _kind_of(result)
-
-
-def forget_return(env: Any) -> None:
-    _returns.pop(id(env), None)
 
 
 # --- before the guess is confirmed ------------------------------------------------------------------------------------
@@ -147,7 +130,7 @@ class _Trials(threading.local):
 _trials = _Trials()
 
 
-def try_step(guess: Guess, original: Callable[..., Any], env: Any, args: Any, kwargs: Any) -> Any:
+def try_step(guess: Guess, original: Function, env: Any, args: Any, kwargs: Any) -> Any:
     """Call `step`, watch what it takes and returns, and make up for its env steps once there have been enough."""
     around, trial = _trials.open, _Trial(guess)
     if any(outer.guess is guess for outer in around):  # a method that calls the one it overrides
@@ -163,8 +146,9 @@ def try_step(guess: Guess, original: Callable[..., Any], env: Any, args: Any, kw
         guess.misfit()
         return result
     guess.fits += 1
+    guess.of_many = shares_batch(args[0] if args else None, result)
     if not trial.counted and _core.env_steps_here() == trial.counted_before:
-        guess.pending += _steps(args, result)
+        guess.pending += _steps(guess, result)
     if guess.fits >= FITS:
         guess.confirm(env, original)
         _core.infer_count("env_steps", guess.pending)
@@ -175,10 +159,10 @@ def try_step(guess: Guess, original: Callable[..., Any], env: Any, args: Any, kw
     return result
 
 
-def _steps(args: tuple[Any, ...], result: Any) -> int:
+def _steps(guess: Guess, result: Any) -> int:
     try:
-        return env_steps_of(args[0] if args else None, result)
-    except Exception:  # as in note_step
+        return env_steps_of(result, guess.of_many)
+    except Exception:  # values of any making: it was a step
         return 1
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from rlprof.probes.own_code import as_written
 from rlprof.probes.patching import Patches
 from rlprof.record.noted import note, noted
+from rlprof.record.wrap import Function
 
 MISFITS: Final = 3  # calls that do not fit before a guess is given up
 MOST_LISTED: Final = 100
@@ -27,6 +29,7 @@ class Guess:
         self.misfits = 0
         self.pending = 0  # env steps of calls that were watched before the guess was confirmed
         self.first: Any = None  # what an environment's first observation was like; whether a buffer was added to
+        self.of_many = False  # of an environment: whether its actions and observations are of many
         self._patches = patches
         self._wrapped: list[tuple[type, str]] = []
 
@@ -54,6 +57,21 @@ class Guess:
             if self._patches is not None:
                 self._patches.put_back(owner, name)
         self._wrapped.clear()
+
+
+class Anew:
+    """A call made from the program's own, `make(guess, original)`, and made anew in a process that it is sent to: the
+    core sends its functions as what was there before them.
+    """
+
+    __slots__ = ("_guess", "_make", "_original", "call")
+
+    def __init__(self, make: Callable[[Guess, Function], Function], guess: Guess, original: Function) -> None:
+        self._make, self._guess, self._original = make, guess, original
+        self.call = make(guess, original)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Anew, (self._make, self._guess, self._original)
 
 
 def list_inferred(name: str, function: Any, role: str) -> None:
