@@ -21,6 +21,7 @@ from rlprof.advise.rules.float64 import float64
 from rlprof.advise.rules.gc_pauses import gc_pauses
 from rlprof.advise.rules.launch_bound import launch_bound
 from rlprof.advise.rules.list_to_tensor import list_to_tensor
+from rlprof.advise.rules.loader_workers import loader_workers
 from rlprof.advise.rules.logging_cost import logging_cost
 from rlprof.advise.rules.memory_growth import memory_growth
 from rlprof.advise.rules.memory_pressure import memory_pressure
@@ -91,6 +92,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("gc-pauses", gc_pauses),
     Rule("env-hotspot", env_hotspot),
     Rule("buffer-hotspot", buffer_hotspot),
+    Rule("loader-workers", loader_workers),
     Rule("teacher-cost", teacher_cost),
     Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
     Rule("update-ratio", update_ratio),

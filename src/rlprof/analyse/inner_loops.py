@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from rlprof.analyse.ledger import open_account
-from rlprof.analyse.stacks import lines_on_stacks
+from rlprof.analyse.noted_lines import NotedLines
+from rlprof.analyse.stacks import lines_in_common, lines_on_stacks
+from rlprof.model.own_files import is_users
+from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
 
 #: Where environments are stepped and networks asked: a loop around one of these is the training loop, or a part of it.
 TRAINING: Final = ("env.step", "env.wait", "policy.forward", "learn.loss", "learn.backward", "learn.optimizer")
+
+#: A line that so many stacks of a part have in common calls it, if other things happen there as well.
+CALL_SHARE: Final = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +35,10 @@ class InnerLoops:
 
     def __init__(self, recording: Recording) -> None:
         self._by_file = {file: _loops(file, rows) for file, rows in _noted(recording).items()}
-        account = open_account(recording.main)
-        parts = TRAINING if self._by_file else ()
-        self._trains = {line for part in parts for line in lines_on_stacks(account, part)}
+        self._comprehensions = NotedLines(recording, "comprehensions")
+        self._account = open_account(recording.main)
+        self._lines = {part: lines_on_stacks(self._account, part) for part in (TRAINING if self._by_file else ())}
+        self._trains = {line for lines in self._lines.values() for line in lines}
 
     def around(self, file: str, line: int) -> InnerLoop | None:
         """None where the line is in no loop, or only in such that train."""
@@ -47,6 +54,21 @@ class InnerLoops:
         """The smallest loop around a line, whatever it does."""
         inside = [loop for loop in self._by_file.get(file, ()) if loop.first <= line <= loop.last]
         return min(inside, key=lambda loop: loop.last - loop.first, default=None)
+
+    def may_be_in(self, part: str) -> bool:
+        """Whether a part of training may pass in a loop of its own: not where the user's lines on its stacks are in
+        none, nor in a comprehension. Loops around its call, or around other parts, are none of its own.
+        """
+        outside = {line for name, lines in self._lines.items() if name != part for line in lines}
+        outside |= lines_in_common(self._account, part, CALL_SHARE) & lines_on_stacks(self._account, UNATTRIBUTED)
+        lines = [(file, line) for file, line in self._lines.get(part, ()) if is_users(file)]
+        return not lines or any(self._may_hold(file, line, outside) for file, line in lines)
+
+    def _may_hold(self, file: str, line: int, outside: set[tuple[str, int]]) -> bool:
+        if file not in self._by_file or self._comprehensions.has(file, line):
+            return True  # its source is not known, or says so
+        around = [loop for loop in self._by_file[file] if loop.first <= line <= loop.last]
+        return any(not any((file, n) in outside for n in range(loop.first, loop.last + 1)) for loop in around)
 
     def _training(self, loop: InnerLoop) -> bool:
         return any((loop.file, line) in self._trains for line in range(loop.first, loop.last + 1))

@@ -39,6 +39,18 @@ def lines_on_stacks(account: Account, part: str) -> set[tuple[str, int]]:
     return {(above.file, above.line) for frame, _ in _in_part(account, part) for above in callers(frames, frame)}
 
 
+def lines_in_common(account: Account, part: str, share: float) -> set[tuple[str, int]]:
+    """Lines that at least this share of the samples in a part were at or below."""
+    frames = account.samples.frames
+    counts: dict[tuple[str, int], int] = {}
+    total = 0
+    for frame, count in _in_part(account, part):
+        total += count
+        for line in {(above.file, above.line) for above in callers(frames, frame)}:
+            counts[line] = counts.get(line, 0) + count
+    return {line for line, count in counts.items() if count >= share * total}
+
+
 def callers(frames: Mapping[int, Frame], leaf: int) -> list[Frame]:
     """A stack from its leaf outwards."""
     stack: list[Frame] = []

@@ -22,7 +22,12 @@ from rlprof.record.memory_use import FaultCourse
 from rlprof.record.noted import before_flush, noted
 from rlprof.record.own_cost import Calibration, OwnCost
 from rlprof.record.resting import Resting
-from rlprof.record.source_loops import item_loops_of_files, loops_of_files
+from rlprof.record.source_loops import (
+    comprehensions_of_files,
+    item_loops_of_files,
+    loops_of_files,
+    pauses_of_files,
+)
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
 from rlprof.recording.columns import KINDS, join_rows
@@ -228,6 +233,8 @@ class Flusher:
             own = Counter({file: places for file, places in self._files.items() if is_users(file)})
             self._facts["loops"] = loops_of_files(own, self.identity.started)
             self._facts["item_loops"] = item_loops_of_files(own, self.identity.started)
+            self._facts["comprehensions"] = comprehensions_of_files(own, self.identity.started)
+            self._facts["pauses"] = pauses_of_files(own, self.identity.started)
         self._facts.update(noted())
         self._facts.update(stretches.facts())
         turns, steps = _core.envs_in_turn()

@@ -1,4 +1,4 @@
-"""The loops in the user's source, noted at the end of a run: which lines belong to one, and which go backwards.
+"""The loops and pauses in the user's source, noted at the end of a run; of loops, too, which go backwards.
 
 Samples say how long a line took, and not which lines are one piece of work. Whoever reads the recording may not have
 the source, or not as it was, so that it is looked at here.
@@ -40,6 +40,11 @@ _ITEMS: Final = frozenset(
     }
 )
 
+_COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FOR_EACH: Final = frozenset({"map", "filter", "reduce", "starmap", "apply_along_axis", "fromfunction"})
+#: `time.sleep`; `pygame.time.Clock.tick`, which keeps to a frame rate.
+_PAUSES: Final = frozenset({"sleep", "tick", "tick_busy_loop"})
+
 
 def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[Loop]]:
     """The loops of the files that samples fell into, by file; without those changed since the run began."""
@@ -51,15 +56,24 @@ def item_loops_of_files(samples: Counter[str], changed_before: float) -> dict[st
     return _by_file(samples, changed_before, item_loops_of)
 
 
+def comprehensions_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
+    """The same for comprehensions, which are loops in one expression."""
+    return _by_file(samples, changed_before, comprehensions_of)
+
+
+def pauses_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
+    """The same for statements that wait for time to pass."""
+    return _by_file(samples, changed_before, pauses_of)
+
+
 def _by_file(
     samples: Counter[str], changed_before: float, find: Callable[[str], Iterable[Row]]
 ) -> dict[str, list[Row]]:
     found = {}
     for file, _ in samples.most_common(MOST_FILES):
         source = _read(file, changed_before)
-        loops = list(find(source)) if source is not None else []
-        if loops:
-            found[file] = loops[:MOST_LOOPS]
+        if source is not None:  # that there are none is worth knowing, too
+            found[file] = list(find(source))[:MOST_LOOPS]
     return found
 
 
@@ -77,6 +91,20 @@ def item_loops_of(source: str) -> Iterator[tuple[int, int]]:
     for node, last in _loops(source):
         if isinstance(node, ast.For) and _counts(node.iter):
             yield node.lineno, last
+
+
+def comprehensions_of(source: str) -> Iterator[tuple[int, int]]:
+    """Comprehensions, generator expressions, and calls that have a function called for each item."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, _COMPREHENSIONS) or (isinstance(node, ast.Call) and _last_name(node.func) in _FOR_EACH):
+            yield node.lineno, node.end_lineno or node.lineno
+
+
+def pauses_of(source: str) -> Iterator[tuple[int, int]]:
+    """Calls of `time.sleep` and its like."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Call) and _last_name(node.func) in _PAUSES:
+            yield node.lineno, node.end_lineno or node.lineno
 
 
 def parsed(source: str) -> ast.Module:

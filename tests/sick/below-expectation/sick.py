@@ -1,11 +1,11 @@
-"""A search for a controller of an oven. The simulator is left in the mode in which a person watches it."""
+"""A search for a controller of an oven. The plate is as fine as it was for a picture of it."""
 
 import time
 
 import gymnasium as gym
 import numpy as np
 
-REAL_TIME = True
+CELLS = 640  # along each side
 
 
 class Oven(gym.Env):
@@ -16,17 +16,16 @@ class Oven(gym.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self.plate, self.heat, self.age = np.zeros((80, 80)), 0.0, 0
+        self.plate, self.heat, self.age = np.zeros((CELLS, CELLS)), 0.0, 0
         return self.observe(), {}
 
     def observe(self):
         return np.array([self.plate[1].mean(), self.heat], np.float32)
 
     def step(self, action):
-        if REAL_TIME:
-            time.sleep(0.01)  # CAUSE
         self.heat = min(max(self.heat + 0.5 * (int(action) - 1), 0.0), 9.0)
-        self.plate[30:50, 30:50] += self.heat
+        middle = slice(3 * CELLS // 8, 5 * CELLS // 8)
+        self.plate[middle, middle] += self.heat
         inner = self.plate[1:-1, 1:-1]
         flow = self.plate[:-2, 1:-1] + self.plate[2:, 1:-1] + self.plate[1:-1, :-2] + self.plate[1:-1, 2:] - 4.0 * inner
         self.plate[1:-1, 1:-1] += 0.2 * flow

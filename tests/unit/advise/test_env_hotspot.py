@@ -93,6 +93,41 @@ def test_one_line_that_takes_half_for_no_known_reason_is_only_information() -> N
     assert finding.where[0].line == 60
 
 
+def test_a_line_that_waits_is_named_even_where_a_step_does_nothing_else() -> None:
+    builder = stepping().sample("env.step", 170, MAIN, env(60, "World.pace")).sample("env.step", 2, MAIN, STEP)
+    builder.facts = {**builder.facts, "pauses": {ENV: [[60, 60]]}}
+    finding = loud(builder)
+    assert finding is not None
+    assert (finding.where[0].line, finding.severity) == (60, "critical")
+    assert "real time" in finding.cure
+
+
+TRAINING_LOOP = [MAIN.line - 3, MAIN.line + 3, False]
+ACTING = FrameSpec("main", MAIN.file, MAIN.line - 1)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_loop"),
+    [
+        ({"loops": {MAIN.file: [TRAINING_LOOP], ENV: []}}, False),
+        ({"loops": {MAIN.file: [TRAINING_LOOP], ENV: [[80, 85, False]]}}, False),
+        ({"loops": {MAIN.file: [TRAINING_LOOP], ENV: [[59, 62, False]]}}, True),
+        ({"loops": {MAIN.file: [TRAINING_LOOP], ENV: [[STEP.line, STEP.line, False]]}}, True),
+        ({"loops": {MAIN.file: [TRAINING_LOOP], ENV: []}, "comprehensions": {ENV: [[61, 61]]}}, True),
+        ({"loops": {MAIN.file: [TRAINING_LOOP]}}, True),
+        ({}, True),
+    ],
+    ids=["no loop", "a loop elsewhere", "around them", "around their call", "a comprehension", "not read", "unknown"],
+)
+def test_several_lines_that_take_long_are_a_loop_only_where_there_is_one(
+    facts: dict[str, object], is_loop: bool
+) -> None:
+    for beside, place in (("policy.forward", ACTING), ("", MAIN)):  # the loop is known by what else happens in it
+        builder = with_loop(stepping(), 60, 90, 20).sample(beside, 10, place)
+        builder.facts = {**builder.facts, **facts}
+        assert (loud(builder) is not None) == is_loop, beside
+
+
 NUMPY = "/home/ann/venv/lib/python3.11/site-packages/numpy/_core/_methods.py"
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.record.source_loops import MOST_FILES, item_loops_of, loops_of, loops_of_files
+from rlprof.record.source_loops import (
+    MOST_FILES,
+    comprehensions_of,
+    item_loops_of,
+    loops_of,
+    loops_of_files,
+    pauses_of,
+)
 
 SOURCE = textwrap.dedent(
     """
@@ -98,3 +105,32 @@ def test_only_the_files_with_most_samples_are_read(tmp_path: Path) -> None:
     found = loops_of_files(seen, 200.0)
     assert len(found) == MOST_FILES
     assert str(tmp_path / "0.py") not in found
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_one"),
+    [
+        ("x = [f(y) for y in z]", True),
+        ("x = sum(f(y) for y in z)", True),
+        ("x = list(map(f, z))", True),
+        ("x = np.apply_along_axis(f, 0, z)", True),
+        ("x = f(z)", False),
+        ("for y in z: f(y)", False),
+    ],
+)
+def test_loops_in_one_expression(statement: str, is_one: bool) -> None:
+    assert list(comprehensions_of(statement)) == ([(1, 1)] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_one"),
+    [
+        ("time.sleep(0.01)", True),
+        ("sleep(1)", True),
+        ("self.clock.tick(30)", True),
+        ("asleep(1)", False),
+        ("x = 1", False),
+    ],
+)
+def test_statements_that_wait(statement: str, is_one: bool) -> None:
+    assert list(pauses_of(statement)) == ([(1, 1)] if is_one else [])

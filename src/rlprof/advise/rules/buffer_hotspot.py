@@ -9,9 +9,9 @@ from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import part_named
 from rlprof.advise.spots import loop_functions
-from rlprof.analyse.item_loops import ItemLoops
 from rlprof.analyse.ledger import open_account
 from rlprof.analyse.lines import interval
+from rlprof.analyse.noted_lines import NotedLines
 from rlprof.analyse.places import Spot
 from rlprof.analyse.stacks import name_of, outermost_with
 from rlprof.model.own_files import is_users
@@ -30,7 +30,7 @@ PLACES_NAMED: Final = 3
 
 def buffer_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks where most of a buffer's time passes below a loop of its own code over its items."""
-    loops, trains = ItemLoops(recording), loop_functions(recording)
+    loops, trains = NotedLines(recording, "item_loops"), loop_functions(recording)
 
     def goes_through_items(frame: Frame) -> bool:
         return is_users(frame.file) and name_of(frame) not in trains and loops.has(frame.file, frame.line)

@@ -13,9 +13,10 @@ from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, 
 from rlprof.advise.steps import step_calls
 from rlprof.analyse.inner_loops import InnerLoops
 from rlprof.analyse.ledger import open_account
+from rlprof.analyse.noted_lines import NotedLines
 from rlprof.analyse.stacks import shares_of_functions
 from rlprof.model.recording import Recording
-from rlprof.model.report import Drilldown, Finding, LineEntry, Report
+from rlprof.model.report import Drilldown, Finding, LineEntry, Report, Severity
 from rlprof.model.units import format_duration, format_percent
 
 RULE: Final = "env-hotspot"
@@ -62,6 +63,10 @@ _LOOP: Final = (
     "between steps (`functools.lru_cache`, a table filled in reset), use `collections.deque.popleft()` for "
     "`list.pop(0)`, or compile the function (`numba.njit`)"
 )
+_REAL_TIME: Final = (
+    "it waits for time to pass, as for somebody who watches: switch real time off while training (a flag of the "
+    "simulator, `render_mode=None`, no limit of frames a second); where real hardware sets the pace, learn meanwhile"
+)
 _ARRAYS: Final = re.compile(r"[\\/](numpy|torch)[\\/]")
 _UNKNOWN: Final = "see whether it can be computed once, for all environments at a time, or less often"
 
@@ -72,7 +77,7 @@ class _Spot:
     what: str
     remedy: str
     elsewhere: float  # seconds that it may cost on other lines
-    known: bool  # whether there is evidence that it could be faster
+    at_most: Severity  # only a word where there is no evidence that it could be faster
 
 
 def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -82,6 +87,7 @@ def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
         return
     spot = (
         _library_call(part)
+        or _pause(recording, part)
         or _loop(recording, report, part)
         or _small_arrays(recording, report, part)
         or _single_line(part)
@@ -109,7 +115,7 @@ def env_hotspot(recording: Recording, report: Report) -> Iterator[Finding]:
             "samples": part.samples,
             "lines": evidence_of(spot.lines),
         },
-        at_most="critical" if spot.known and not _is_simulator(report, spot, share) else "info",
+        at_most=spot.at_most,
     ).findings(report)
 
 
@@ -124,8 +130,16 @@ def _library_call(part: Drilldown) -> _Spot | None:
                     f"{line.calling[0].function}() at line {line.line}",
                     remedy,
                     MADE_AND_FREED * part.seconds,
-                    True,
+                    "critical",
                 )
+    return None
+
+
+def _pause(recording: Recording, part: Drilldown) -> _Spot | None:
+    pauses = NotedLines(recording, "pauses")
+    for line in own_lines(part):
+        if line.low_seconds >= SMALLEST_LINE * part.seconds and pauses.has(line.file, line.line):
+            return _Spot([line], f"waiting at line {line.line}", _REAL_TIME, 0.0, "critical")
     return None
 
 
@@ -144,12 +158,14 @@ class _Length:
 
 def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None:
     takes_long = _Length(recording, report)
+    if not InnerLoops(recording).may_be_in(ENV_STEP):
+        return None  # several lines that take long, one after the other
     for lines in _functions(part):
         file, function = lines[0].file, lines[0].function
         seconds, least, _ = together(part, lines)
         if least >= SMALLEST_FUNCTION * part.seconds and takes_long.of(lines[0], seconds) and _is_loop(lines, seconds):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
-            return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, True)
+            return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, _unless_simulator(report, part, whole))
     return None
 
 
@@ -163,7 +179,8 @@ def _small_arrays(recording: Recording, report: Report, part: Drilldown) -> _Spo
         overhead = line.seconds - sum(call.seconds for call in line.calling) + sum(sorted(inside)[:-1])
         small = 2 * sum(inside) > line.seconds and overhead >= SMALLEST_OVERHEAD * line.seconds
         if small and loops.innermost(line.file, line.line) is not None:
-            return _Spot([line], f"the loop in {line.function}", _LOOP, 0.0, True)
+            at_most = _unless_simulator(report, part, [line])
+            return _Spot([line], f"the loop in {line.function}", _LOOP, 0.0, at_most)
     return None
 
 
@@ -191,13 +208,14 @@ def _single_line(part: Drilldown) -> _Spot | None:
         if line.seconds > ENTRY_SHARE * part.seconds:
             return None  # the environment consists of nothing else
         if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
-            return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, 0.0, False)
+            return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, 0.0, "info")
     return None
 
 
-def _is_simulator(report: Report, spot: _Spot, share: float) -> bool:
-    """Whether the spot is all that several environments do, each in a call of its own; a library's call never is."""
-    return not spot.elsewhere and share >= WHOLE_STEP and _steps_one_by_one(report)
+def _unless_simulator(report: Report, part: Drilldown, lines: list[LineEntry]) -> Severity:
+    """A word only where the lines are all that several environments do, each in a call of its own."""
+    share = sum(line.seconds for line in lines) / part.seconds
+    return "info" if share >= WHOLE_STEP and _steps_one_by_one(report) else "critical"
 
 
 def _steps_one_by_one(report: Report) -> bool:

@@ -1,15 +1,15 @@
-"""Loops in the user's source that go from item to item, as the recording has noted them."""
+"""Lines of the user's source of which the recording has noted what they are: loops from item to item, pauses."""
 
 from __future__ import annotations
 
 from rlprof.model.recording import Recording
 
 
-class ItemLoops:
-    """Says whether a line is in one of them."""
+class NotedLines:
+    """Says whether a line is among those of a fact: {file: [(first line, last line)]}."""
 
-    def __init__(self, recording: Recording) -> None:
-        noted = recording.main.facts.get("item_loops")
+    def __init__(self, recording: Recording, fact: str) -> None:
+        noted = recording.main.facts.get(fact)
         self._by_file = {
             file: [(row[0], row[1]) for row in rows if _is_range(row)]
             for file, rows in (noted.items() if isinstance(noted, dict) else ())
