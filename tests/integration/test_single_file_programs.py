@@ -130,3 +130,13 @@ def test_nothing_is_inferred_where_the_program_marks_its_work(tmp_path: Path, ma
     report = report_of(tmp_path, marked)
     assert named(report, "collecting") == named(report, "learning") == named(report, "advantage") == 0
     assert named(report, "mine") == 6
+
+
+def test_a_program_that_begins_to_mark_its_work_is_believed_from_then_on(tmp_path: Path) -> None:
+    marked = DQN.replace("import sys", "import sys, rlprof").replace(
+        "observation = following",
+        "observation = following\n        if step > 40:\n            with rlprof.profile('mine'): pass",
+    )
+    report = report_of(tmp_path, marked)
+    assert named(report, "mine") == 19
+    assert 0 < named(report, "learning") < 10

@@ -9,26 +9,26 @@ cdef enum:
 
 cdef PyObject *watched_code[MAX_WATCHED]
 cdef size_t watched_at[MAX_WATCHED]
+cdef bint watched_target[MAX_WATCHED]
 cdef int watched_count = 0
 
 
-def watch_place(code, size_t at):
-    """Have the next forwards without gradients from this place told. Whoever watches keeps the code alive."""
+def watch_place(code, size_t at, bint target):
+    """Have the next forwards without gradients from this place told. Whoever watches keeps the code alive.
+
+    With the place of a `target` network a loss begins.
+    """
     global watched_count
     if watched_count < MAX_WATCHED:
         watched_code[watched_count] = <PyObject *>code
         watched_at[watched_count] = at
+        watched_target[watched_count] = target
         watched_count += 1
 
 
 def forget_places():
     global watched_count
     watched_count = 0
-
-
-def stage(bint waits):
-    """Have the next forward without gradients in this thread told, wherever it is made."""
-    here().staged = waits
 
 
 def last_acting():
@@ -41,13 +41,23 @@ def last_acting():
 
 def note_acting(code, size_t at, module):
     """A forward without gradients is made. Whether somebody waits to be told."""
-    return remember_acting(here(), <PyObject *>code, at, <PyObject *>module)
+    cdef ThreadRecord *record = here()
+    remember_acting(record, <PyObject *>code, at, <PyObject *>module)
+    return record.staged or watched_place(<PyObject *>code, at) >= 0
 
 
-cdef bint remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObject *module) noexcept:
+cdef int watched_place(PyObject *code, size_t at) noexcept:
+    """Which of the places that are watched this is; -1 for none."""
+    cdef int i
+    for i in range(watched_count):
+        if watched_code[i] == code and watched_at[i] == at:
+            return i
+    return -1
+
+
+cdef void remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObject *module) noexcept:
     cdef PyObject *before = record.acting_code
     cdef PyObject *module_before = record.acting_module
-    cdef int i
     Py_XINCREF(code)
     Py_XINCREF(module)
     record.acting_code = code
@@ -56,10 +66,11 @@ cdef bint remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObj
     record.acted += 1
     Py_XDECREF(before)
     Py_XDECREF(module_before)
-    for i in range(watched_count):
-        if watched_code[i] == code and watched_at[i] == at:
-            return True
-    return record.staged
+
+
+cdef bint brings_nothing_new(ThreadRecord *record) noexcept:
+    """Of the last forward without gradients since the last env step, at the beginning of a loss: it is known, or none."""
+    return record.acting_code == NULL or watched_place(record.acting_code, record.acting_at) >= 0
 
 
 @cython.final
@@ -111,6 +122,7 @@ cdef class Forward:
 cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module):
     cdef PyObject *code
     cdef size_t at
+    cdef int place
     if self.acting is None:  # the phases are known by now
         self.learning = find_label("forward", "learn.loss", KIND_PROBE)
         self.plain = find_label("forward", None, KIND_PROBE)
@@ -120,6 +132,10 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
             return self.learning
         rlprof_find_caller(PyThreadState_Get(), &code, &at)
         if record.unheard:
+            begin_loss_here(record, self.loss, code, at)
+            return self.learning
+        if code != NULL and goes_on(record) and brings_nothing_new(record):
+            turn_to_learning(record)
             begin_loss_here(record, self.loss, code, at)
             return self.learning
         if code == NULL or not self.begins(<object>code, at):
@@ -137,9 +153,20 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
             self.begins(None, 0)
         return self.learning
     rlprof_find_caller(PyThreadState_Get(), &code, &at)
-    if code != NULL and remember_acting(record, code, at, module) and self.acts(<object>code, at):
+    if code == NULL:
+        return self.acting
+    remember_acting(record, code, at, module)
+    place = watched_place(code, at)
+    if place < 0 and not record.staged:
+        return self.acting
+    if goes_on(record) and (place < 0 or watched_target[place]):
+        if place < 0:
+            turn_to_collecting(record)
+            return self.acting
+        turn_to_learning(record)
+        begin_loss_here(record, self.loss, NULL, 0)
         return self.learning
-    return self.acting
+    return self.learning if self.acts(<object>code, at) else self.acting
 
 
 cdef inline bint is_traced_now(Forward self) except -1:

@@ -6,13 +6,6 @@
 cdef Label loss_label = None
 
 
-cdef inline Span open_guarded(Label label, uint32_t group):
-    cdef Span span = new_span(label)
-    span.group = group
-    open_span(span)
-    return span
-
-
 cdef int begin_loss_here(ThreadRecord *record, uint32_t group, PyObject *code, size_t at) except -1:
     """What follows belongs to the loss until `backward`. `code` and `at` are where its forward was called, if known."""
     global loss_label
@@ -46,12 +39,14 @@ cdef int end_loss_here(ThreadRecord *record) except -1:
 
 cdef int settle_alone(ThreadRecord *record) except -1:
     """Do what an env step means that is about to begin. False where somebody is to be told of it instead."""
-    if not record.unheard or turns_heard or record.loss_code != NULL:
+    if turns_heard or record.loss_code != NULL or not (record.unheard or goes_on(record)):
         return False
     end_loss_here(record)
     if record.updated:
         record.updated = False
         infer_turn_of(record)
+    if not record.unheard:
+        turn_to_collecting(record)
     record.settled = True
     return True
 
@@ -79,7 +74,9 @@ def open_loss():
 
 def leave_alone(bint unheard):
     """Whether nobody wants to be told of the losses, updates and env steps of this thread."""
-    here().unheard = unheard
+    cdef ThreadRecord *record = here()
+    record.unheard = unheard
+    record.follows = False
 
 
 def hear_turns(bint heard):
@@ -104,6 +101,7 @@ def forget_loop():
     """This thread begins anew."""
     cdef ThreadRecord *record = here()
     end_loss_here(record)
+    forget_stages(record)
     record.updated = record.unheard = record.settled = False
 
 
@@ -145,19 +143,24 @@ cdef class OptimizerSteps:
     def after(self, optimizer=None, *_):
         cdef ThreadRecord *record
         cdef int64_t began
+        cdef bint is_known
         if self.open is None:
             return
         self.close()
         began = now()
         key = <size_t><PyObject *>optimizer
-        if key not in self.known:
+        is_known = key in self.known
+        if not is_known:
             self.known.add(key)
             self.met(optimizer)
         record = here()
-        if record.unheard:
+        if record.unheard or (is_known and goes_on(record)):
             record.updated = True
             record.settled = False
             infer("updates", 1)
+            if not record.unheard:
+                note_update_here(record)
+                turn_to_learning(record)
         else:
             self.updated(optimizer)
             record = here()

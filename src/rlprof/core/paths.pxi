@@ -24,7 +24,10 @@ def path_count():
 
 def is_in_loop():
     """Whether the program's own loop runs in this thread, and nothing that a library does for it."""
-    cdef ThreadRecord *record = here()
+    return in_loop(here())
+
+
+cdef bint in_loop(ThreadRecord *record) noexcept:
     cdef Label label
     cdef int i
     if record.muted or record.current != record.base:

@@ -92,6 +92,12 @@ cdef struct ThreadRecord:
     PyObject *loss  # the span from the first forward with gradients to `backward`
     PyObject *loss_code  # where that forward was called, if known
     size_t loss_at
+    PyObject *learning  # the inferred span from the first loss to the next acting
+    PyObject *collecting  # and from there to the next loss
+    bint follows  # both are followed by the core as long as there are
+    uint32_t stage_paths  # no more paths than these
+    bint trains  # an optimizer has stepped
+    uint64_t steps_at_update  # env steps when it last did
     uint64_t env_steps  # that probes have seen begin
     Stack *base
     Lane *lane

@@ -184,11 +184,15 @@ cdef void free_record(ThreadRecord *record) noexcept:
     cdef PyObject *module = record.acting_module
     cdef PyObject *loss = record.loss
     cdef PyObject *loss_code = record.loss_code
+    cdef PyObject *learning = record.learning
+    cdef PyObject *collecting = record.collecting
     free(record)
     Py_XDECREF(code)
     Py_XDECREF(module)
     Py_XDECREF(loss)
     Py_XDECREF(loss_code)
+    Py_XDECREF(learning)
+    Py_XDECREF(collecting)
 
 
 cdef inline void tally(Node *node, int64_t duration) noexcept:

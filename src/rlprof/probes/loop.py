@@ -54,9 +54,14 @@ class Loop(threading.local):
         _core.leave_alone(False)
 
     def _leave_alone_if_may_be(self) -> None:
-        """Have the core follow the loop once nobody listens, nothing is inferred and no place acts with gradients."""
-        if self._stages.over and self._listener is None and not self._acting_sites:
-            _core.leave_alone(True)
+        """Have the core follow the loop where nobody listens and no place acts with gradients: for good if nothing is
+        inferred, else for as long as nothing is new.
+        """
+        if self._listener is None and not self._acting_sites:
+            if self._stages.over:
+                _core.leave_alone(True)
+            else:
+                _core.follow_stages(self._stages.paths_that_may_go_on)
 
     def env_step(self) -> int:
         """The environment is about to step. Nanoseconds of it that a window took, which are not rlprof's own."""
@@ -102,6 +107,7 @@ class Loop(threading.local):
                 self._stages.note_loss()
             code, at = site or (None, 0)
             _core.begin_loss(LOSS, code, at)
+            self._leave_alone_if_may_be()
 
     def acts_for_learning(self, site: Site) -> bool:
         """A forward without gradients, from a place that means something or while the program learns.
@@ -112,9 +118,9 @@ class Loop(threading.local):
         if kind == TARGET:
             self.begin_loss(None)
             return True
-        self._stages.end_learning()
         if kind == ROLLOUT_END:
             self._stages.begin_advantage()
+            _core.follow_stages(0)
             _core.settle_steps(False)
         else:
             self._stages.begin_collecting()
@@ -123,10 +129,12 @@ class Loop(threading.local):
     def give_up_stages(self) -> None:
         """The program marks its work itself."""
         self._stages.give_up()
+        _core.follow_stages(0)
 
     def end_stages(self) -> None:
         """Close what was inferred and is still open."""
         _core.end_loss()
+        _core.follow_stages(0)
         self._stages.end()
 
     def update(self, optimizer: Any = None) -> None:

@@ -29,6 +29,8 @@ LOOPS: Final = ("stable_baselines3", "torchrl.collectors", "tianshou", "skrl", "
 
 Place = tuple[CodeType, int]
 
+_core.set_stage_group(LEARNING)
+
 
 class Stages:
     """The inferred spans of one thread's training loop."""
@@ -38,37 +40,38 @@ class Stages:
         self._sightings: dict[tuple[Place, str], int] = {}
         self._trained: set[int] = set()  # parameters of optimizers, by address
         self._optimizers: set[int] = set()
-        self._learning: Any = None
-        self._collecting: Any = None
         self._advantage: Any = None
         self.over = False  # nothing is inferred any more
-        self._steps_before = 0  # env steps when an optimizer last stepped
         self._acted = 0
-        self._paths = -1
+        self._paths = 0  # as many as were looked at
+
+    @property
+    def paths_that_may_go_on(self) -> int:
+        """With so many paths, those that were looked at here, the core can follow what comes next. 0: it cannot."""
+        return self._paths if self._trained and self._advantage is None else 0
 
     def note_optimizer(self, optimizer: Any) -> None:
         """An optimizer has stepped."""
         if optimizer is not None and id(optimizer) not in self._optimizers:
             self._optimizers.add(id(optimizer))
             self._trained.update(id(p) for group in optimizer.param_groups for p in group["params"])
-        self._steps_before = _core.env_steps_here()
+        _core.note_update()
         self._begin_learning()
 
     def note_env_step(self) -> None:
         """The environment is about to step."""
         self.end_advantage()
-        self.end_learning()
         self.begin_collecting()
 
     def _begin_learning(self) -> None:
-        self._close_collecting()
-        if self._learning is None and self._may_open():
-            self._learning = _opened("learning", "learn.other", LEARNING)
-            _core.stage(True)
+        _core.end_collecting()
+        if not _core.is_staged() and self._may_open():
+            _core.begin_learning()
 
     def begin_collecting(self) -> None:
-        if self._collecting is None and self._trained and self._may_open():
-            self._collecting = _opened("collecting", None, LEARNING)
+        _core.end_learning()
+        if self._trained and not _core.is_staged() and self._may_open():
+            _core.begin_collecting()
 
     def note_loss(self) -> None:
         """A loss begins: look back at the last forward without gradients."""
@@ -85,10 +88,10 @@ class Stages:
         seen = self._sightings[place, kind] = self._sightings.get((place, kind), 0) + 1
         if seen >= SIGHTINGS:
             self.places[place] = kind
-            _core.watch_place(code, at)
+            _core.watch_place(code, at, kind == TARGET)
 
     def _is_target(self, module: Any) -> bool:
-        if _core.env_steps_here() - self._steps_before < FEWEST_STEPS:
+        if _core.steps_since_update() < FEWEST_STEPS:
             return True
         try:
             parameters = [id(p) for p in module.parameters()]
@@ -97,29 +100,22 @@ class Stages:
         return bool(parameters) and self._trained.isdisjoint(parameters)
 
     def begin_advantage(self) -> None:
-        self._close_collecting()
+        _core.end_learning()
+        _core.end_collecting()
         if self._advantage is None and not _core.is_busy(ADVANTAGE) and self._may_open():
-            self._advantage = _opened("advantage", "advantage", ADVANTAGE)
+            self._advantage = _core.guarded_span("advantage", "advantage", PROBE, ADVANTAGE)
+            self._advantage.__enter__()
 
     def end_advantage(self) -> None:
         span, self._advantage = self._advantage, None
-        _close(span)
-
-    def end_learning(self) -> None:
-        span, self._learning = self._learning, None
         if span is not None:
-            _close(span)
-            _core.stage(False)
-
-    def _close_collecting(self) -> None:
-        span, self._collecting = self._collecting, None
-        _close(span)
+            span.__exit__(None, None, None)
 
     def end(self) -> None:
         """Close what is open."""
         self.end_advantage()
-        self.end_learning()
-        self._close_collecting()
+        _core.end_learning()
+        _core.end_collecting()
 
     def give_up(self) -> None:
         """The program marks its work itself: a span of its own inside an inferred one would count towards its phase."""
@@ -130,21 +126,12 @@ class Stages:
     def _may_open(self) -> bool:
         if self.over:
             return False
+        in_loop = bool(_core.is_in_loop())
         paths = _core.path_count()
         if paths != self._paths:
-            self._paths = paths
-            if any(name in sys.modules for name in LOOPS) or (_core.is_in_loop() and _core.has_own_spans()):
+            if any(name in sys.modules for name in LOOPS) or (in_loop and _core.has_own_spans()):
                 self.give_up()
                 return False
-        return bool(_core.is_in_loop())
-
-
-def _opened(name: str, phase: str | None, group: int) -> Any:
-    span = _core.guarded_span(name, phase, PROBE, group)
-    span.__enter__()
-    return span
-
-
-def _close(span: Any) -> None:
-    if span is not None:
-        span.__exit__(None, None, None)
+            if in_loop:  # else whose they are is seen when it is
+                self._paths = paths
+        return in_loop

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pickle
 import threading
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
 from rlprof import _core
+from rlprof.model.kinds import WITH
 from rlprof.model.phases import PHASES
 from rlprof.probes.groups import LOSS, OPTIMIZER
 from rlprof.probes.loop import Loop, loop
-from rlprof.record.layout import TURN
+from rlprof.record.layout import ROW, TURN
 from rlprof.record.turns import listen
 
 
@@ -74,6 +76,63 @@ def test_once_nobody_wants_to_be_told_the_core_follows_the_loop_by_itself() -> N
     _, _, _, _, counters, turns, _ = _core.drain()
     assert {name: amount for name, amount, _ in counters}["updates"] == 3
     assert len(TURN.columns(turns)["start"]) == 2  # the first step begins none, the last ends the second
+
+
+class Optimizer:
+    param_groups: Final = [{"params": [object()]}]
+
+
+def iterate(own: Loop, steps: _core.OptimizerSteps, adam: Optimizer) -> bool:
+    """An env step, a loss and an update. Whether Python was asked what the env step means."""
+    asked = _core.begin_env_step()
+    if asked:
+        own.look()
+    own.begin_loss(None)
+    steps.before()
+    steps.after(adam)
+    return asked
+
+
+def calls_of_paths() -> dict[str, int]:
+    names = {number: name for number, _, _, name, _, _ in _core.paths_since(0)}
+    rows = ROW.columns(_core.drain()[1])
+    found: dict[str, int] = {}
+    for path, count in zip(rows["path"], rows["count"], strict=True):
+        found[names[path]] = found.get(names[path], 0) + count
+    return found
+
+
+@pytest.mark.usefixtures("recording")
+def test_collecting_and_learning_take_turns_without_asking_python() -> None:
+    own = Loop()
+    steps = _core.OptimizerSteps(OPTIMIZER, met=lambda _: None, updated=own.update)
+    adam = Optimizer()
+    asked = [iterate(own, steps, adam) for _ in range(20)]
+    assert asked[0]
+    assert not any(asked[5:])
+    own.end_stages()
+    found = calls_of_paths()
+    assert (found["learning"], found["collecting"]) == (20, 19)
+    assert found["optimizer"] == found["loss"] == 20
+
+
+@pytest.mark.usefixtures("recording")
+def test_a_span_of_the_programs_own_ends_what_the_core_follows() -> None:
+    own = Loop()
+    steps = _core.OptimizerSteps(OPTIMIZER, met=lambda _: None, updated=own.update)
+    adam = Optimizer()
+    for _ in range(10):
+        iterate(own, steps, adam)
+    own.end_stages()
+    with _core.span_of_kind("mine", None, WITH):
+        pass
+    for _ in range(10):
+        iterate(own, steps, adam)
+    own.end_stages()
+    found = calls_of_paths()
+    assert found["learning"] == 10
+    assert found["collecting"] == 9
+    assert found["optimizer"] == 20
 
 
 @pytest.mark.usefixtures("recording")
