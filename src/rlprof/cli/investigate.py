@@ -97,11 +97,22 @@ def _case(plan: Path | None, out: Path | None, resumed: Path | None) -> Case:
             raise BadOption("--resume goes on where the trials are: leave out --out")
         case = resume(resumed)
         _check(case.plan, resumed / PLAN_FILE)
+        _say_if_they_differ(Path(case.source), resumed / PLAN_FILE)
         return case
     assert plan is not None
     found = read_plan(plan)
     _check(found, plan)
     return begin(free_directory(out, KIND), plan, found, seed_by_chance())
+
+
+def _say_if_they_differ(source: Path, copy: Path) -> None:
+    """Whoever edits the plan they began with expects it to count."""
+    try:
+        differ = source.read_bytes() != copy.read_bytes()
+    except OSError:  # it is gone, or was in another folder
+        return
+    if differ:
+        click.echo(f"rlprof: {source} is not what {copy} is: the latter counts, edit that one or begin anew", err=True)
 
 
 def _check(plan: Plan, file: Path) -> None:
