@@ -3,7 +3,8 @@
 After each flush the cost of every path is known from its calls and the calibrated cost of one. What probes may cost is
 shared out evenly: a path that needs less than its part is timed in full, one that needs more is thinned until it fits.
 Places in the program and levels of an environment are thinned first, whole steps and forward passes only when that is
-not enough, and nothing around a span that the program opens itself: those are all kept.
+not enough, and nothing around a span that the program opens itself: those are all kept. So are whole calls that take
+some hundred times what timing them does: thinning them would save next to nothing, and hide how they change.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ FINEST: Final = frozenset({kinds.SITE, kinds.LEVEL})
 PROBED: Final = FINEST | {kinds.PROBE}
 #: Of the budget, what is left to the finest spans when all the rest of it is taken.
 LEAST_PART: Final = 0.2
+#: Of a call that is kept whatever the budget, timing takes this share at the most.
+SMALL_SHARE: Final = 0.005
 #: Calls of a path that are timed in each flush, whatever it costs: fewer would say nothing about the rest.
 FEWEST_TIMED: Final = 16
 #: Calls from one place that are timed in full before the first look at what they cost: about 2 ms.
@@ -27,6 +30,8 @@ FIRST_IN_FULL: Final = 8192
 NEVER: Final = 2**63
 #: How much of a new flush goes into the running average. Collecting and learning take turns of seconds.
 FRESH: Final = 0.3
+
+_TIMES: Final = ("path", "count", "untimed", "total")
 
 PathRow = tuple[int, int | None, int, str, str | None, int]
 
@@ -42,6 +47,7 @@ class Budget:
         self._around_users: set[int] = set()
         self._demand: dict[int, float] = {}  # ns per second that timing every call would cost
         self._calls: dict[int, float] = {}  # per flush
+        self._length: dict[int, float] = {}  # ns of a call, when it was last timed
         self._charged = 0.0  # ns per second that all else costs
         self._judged: set[int] = set()
         self._flushes = 0
@@ -69,7 +75,8 @@ class Budget:
         self._flushes += 1
         self._average(seconds, rows)
         now = dict(_core.thinnable())
-        finest, probes, fixed = self._groups(set(now))
+        finest, probes, long, fixed = self._groups(set(now))
+        self._share_out(now, long, sum(long.values()))
         budget = self._share * 1e9
         room = budget - fixed - sum(probes.values())
         if room < LEAST_PART * budget:
@@ -89,23 +96,32 @@ class Budget:
                 cost = count * self._unit.get(self._kind.get(path, -1), 0.0) / seconds
                 self._demand[path] = self._demand.get(path, 0.0) + weight * cost
                 self._calls[path] = self._calls.get(path, 0.0) + weight * count
+        for path, count, untimed, total in zip(*(rows[name] for name in _TIMES), strict=True):
+            if count > untimed:
+                self._length[path] = total / (count - untimed)
         self._charged += weight * (sum(rows["charged"]) / seconds - self._charged)
 
-    def _groups(self, thinnable: set[int]) -> tuple[dict[int, float], dict[int, float], float]:
-        """What the finest spans would cost, by the outermost of them; whole calls; and what cannot be helped."""
+    def _groups(self, thinnable: set[int]) -> tuple[dict[int, float], dict[int, float], dict[int, float], float]:
+        """What the finest spans would cost, by the outermost of them; whole calls; long ones; all that is kept."""
         can = thinnable - self._around_users
         finest: dict[int, float] = {}
         probes: dict[int, float] = {}
+        long: dict[int, float] = {}
         fixed = self._charged
         for path, demand in self._demand.items():
             top = self._outermost(path, can)
             if top is not None:
                 finest[top] = finest.get(top, 0.0) + demand
-            elif path in can:
+            elif path in can and not self._is_long(path):
                 probes[path] = demand
             else:
                 fixed += demand
-        return finest, probes, fixed
+                if path in can:
+                    long[path] = demand
+        return finest, probes, long, fixed
+
+    def _is_long(self, path: int) -> bool:
+        return self._unit.get(self._kind.get(path, -1), 0.0) < SMALL_SHARE * self._length.get(path, 0.0)
 
     def _outermost(self, path: int, can: set[int]) -> int | None:
         """The outermost of the fine spans around a path without a gap, itself among them."""

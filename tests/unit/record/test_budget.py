@@ -51,8 +51,17 @@ def a_budget(core: FakeCore, *paths: tuple[int, int | None, int], share: float =
     return budget
 
 
-def flush(budget: Budget, counts: dict[int, int], charged: int = 0, times: int = 30) -> None:
-    rows = {"path": [0, *counts], "count": [0, *counts.values()], "charged": [charged, *[0] * len(counts)]}
+def flush(
+    budget: Budget, counts: dict[int, int], charged: int = 0, times: int = 30, lengths: dict[int, int] | None = None
+) -> None:
+    """So many calls of each path, of 10 us unless told."""
+    rows = {
+        "path": [0, *counts],
+        "count": [0, *counts.values()],
+        "untimed": [0] * (1 + len(counts)),
+        "total": [0, *(calls * (lengths or {}).get(path, 10_000) for path, calls in counts.items())],
+        "charged": [charged, *[0] * len(counts)],
+    }
     for _ in range(times):
         budget.follow(1.0, rows)
 
@@ -108,6 +117,13 @@ def test_some_calls_are_timed_however_many_there_are(core: FakeCore) -> None:
 def test_what_else_rlprof_costs_is_part_of_the_budget(core: FakeCore) -> None:
     flush(a_budget(core, (1, 0, SITE)), {1: 20_000}, charged=10_000_000)
     assert core.every[1] == 2
+
+
+def test_calls_that_take_hundreds_of_times_what_timing_does_are_kept_whatever_all_else_costs(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, PROBE), (2, 0, PROBE))
+    flush(budget, {1: 1000, 2: 20_000}, charged=30_000_000, lengths={1: 300_000})
+    assert core.every[1] == 1
+    assert core.every[2] > 1
 
 
 def test_when_the_storm_is_over_all_is_timed_again(core: FakeCore) -> None:
