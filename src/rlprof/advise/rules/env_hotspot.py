@@ -26,7 +26,7 @@ FEWEST_SAMPLES: Final = 30
 SMALLEST_LINE: Final = 0.25
 #: What such a call makes is freed on other lines, and drives other things out of the caches: so much of env.step.
 MADE_AND_FREED: Final = 0.1
-#: A processor that has waited finds its caches cold and its clock low: so much of the rest of the run may be due to that.
+#: A processor that has waited finds its caches cold and its clock low: so much of the rest of the run may be due to it.
 #: Without waits of 1 ms, all else in A2C took a third less.
 COLD_START: Final = 0.25
 #: What a function must hold of it with its own lines, which take this much in each env step.
