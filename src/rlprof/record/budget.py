@@ -21,6 +21,8 @@ FINEST: Final = frozenset({kinds.SITE, kinds.LEVEL})
 PROBED: Final = FINEST | {kinds.PROBE}
 #: Of the budget, what is left to the finest spans when all the rest of it is taken.
 LEAST_PART: Final = 0.2
+#: Of what one flush says about all else that rlprof costs, no more counts than so many budgets.
+MOST_CHARGED: Final = 2.0
 #: Of a call that is kept whatever the budget, timing takes this share at the most.
 SMALL_SHARE: Final = 0.005
 #: Calls of a path that are timed in each flush, whatever it costs: fewer would say nothing about the rest.
@@ -99,7 +101,9 @@ class Budget:
         for path, count, untimed, total in zip(*(rows[name] for name in _TIMES), strict=True):
             if count > untimed:
                 self._length[path] = total / (count - untimed)
-        self._charged += weight * (sum(rows["charged"]) / seconds - self._charged)
+        # Imports and other spikes are over before thinning could make up for them.
+        charged = min(sum(rows["charged"]) / seconds, MOST_CHARGED * self._share * 1e9)
+        self._charged += weight * (charged - self._charged)
 
     def _groups(self, thinnable: set[int]) -> tuple[dict[int, float], dict[int, float], dict[int, float], float]:
         """What the finest spans would cost, by the outermost of them; whole calls; long ones; all that is kept."""

@@ -25,11 +25,14 @@ def timed(name: str, phase: str | None) -> Wrap:
     return wrap
 
 
-def outermost(name: str, phase: str | None, group: int, *, after: After | None = None) -> Wrap:
-    """A span around every call that is not inside another one of its group; then `after(first argument, result)`."""
+def outermost(name: str, phase: str | None, group: int, *, after: After | None = None, whole: bool = False) -> Wrap:
+    """A span around every call that is not inside another one of its group; then `after(first argument, result)`.
+
+    `whole` is as in `named_by_class`.
+    """
 
     def wrap(original: Function) -> Function:
-        return _core.Timed(original, name, phase, PROBE, group, after=after)
+        return _core.Timed(original, name, phase, PROBE, group, after=after, whole=whole)
 
     return wrap
 
