@@ -183,3 +183,9 @@ def test_collections_while_modules_are_loaded_are_left_in_peace() -> None:
     builder.sample("gc generation 2", 60, train(1, "<module>"), IMPORTING, MODULE_BODY)
     builder.sample("gc generation 2", 1, train(66))
     assert found(builder, "gc-pauses") is None
+
+
+def test_collections_while_something_is_compiled_are_the_compilers() -> None:
+    collections = span("gc generation 2", count=9, self_seconds=30.0, phase="gc")
+    builder = beside_steps(span("torch.compile: act train.py:20", collections, self_seconds=10.0))
+    assert found(builder.sample("gc generation 2", 60, train(66)), "gc-pauses") is None

@@ -8,13 +8,14 @@ from typing import Final
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, own_lines, part_named, places, seconds_of
 from rlprof.model.recording import Recording
-from rlprof.model.report import Drilldown, Finding, LineEntry, Report
+from rlprof.model.report import Drilldown, Finding, LineEntry, Operation, Report
 from rlprof.model.units import format_duration
 
 RULE: Final = "gc-pauses"
 GC: Final = "gc"
 FULL: Final = "gc generation 2"
 YOUNG: Final = "gc generation 1"
+COMPILE: Final = "torch.compile"
 FEWEST_SAMPLES: Final = 5
 #: The collector itself begins far fewer full collections than lesser ones. A program that asks for them does not.
 ASKED_FOR: Final = 0.5
@@ -24,12 +25,13 @@ SMALLEST_LINE: Final = 0.8
 
 
 def gc_pauses(recording: Recording, report: Report) -> Iterator[Finding]:
-    """Speaks when collections, those while modules are loaded left out, take time that matters."""
+    """Speaks when collections take time that matters; those while modules are loaded or compiled are left out."""
     part = part_named(report, GC)
     lines = own_lines(part)
     if part is None or part.samples < FEWEST_SAMPLES or not lines:
         return
-    seconds = max(seconds_of(report, GC) - _while_importing(part, lines), 0.0)
+    compiling = sum(entry.self_seconds for entry in _collections(report) if _is_compiling(entry))
+    seconds = max(seconds_of(report, GC) - _while_importing(part, lines) - compiling, 0.0)
     counts = _counts(report)
     asked = _is_asked_for(part, lines, counts)
     total = sum(counts.values())
@@ -57,10 +59,19 @@ def _while_importing(part: Drilldown, lines: list[LineEntry]) -> float:
 
 def _counts(report: Report) -> dict[str, int]:
     counts: dict[str, int] = {}
-    for entry in main_operations(report):
-        if entry.phase == GC:
+    for entry in _collections(report):
+        if not _is_compiling(entry):
             counts[entry.path[-1]] = counts.get(entry.path[-1], 0) + entry.calls
     return counts
+
+
+def _collections(report: Report) -> list[Operation]:
+    return [entry for entry in main_operations(report) if entry.phase == GC]
+
+
+def _is_compiling(entry: Operation) -> bool:
+    """A compiler makes millions of objects, once: what that takes is its own."""
+    return any(name.startswith(COMPILE) for name in entry.path)
 
 
 def _is_asked_for(part: Drilldown, lines: list[LineEntry], counts: dict[str, int]) -> bool:
