@@ -114,10 +114,11 @@ def test_a_phase_leads_to_its_line(report: Json, program: Path) -> None:
     assert line["line"] == line_with(program, "# step line")
 
 
-def test_the_finding_names_the_hot_line(report: Json, program: Path) -> None:
-    (finding,) = report["findings"]
-    assert finding["where"][0]["line"] == line_with(program, "# hot line")
-    assert finding["evidence"]["startup_seconds"] == report["ledger"]["startup_seconds"]
+def test_the_findings_name_the_hot_line_and_then_the_one_that_waits(report: Json, program: Path) -> None:
+    hot, waiting = report["findings"]
+    assert (hot["rule"], hot["where"][0]["line"]) == ("unattributed-high", line_with(program, "# hot line"))
+    assert hot["evidence"]["startup_seconds"] == report["ledger"]["startup_seconds"]
+    assert (waiting["rule"], waiting["where"][0]["line"]) == ("env-hotspot", line_with(program, "# step line"))
 
 
 def test_a_hostile_file_name_is_shown_and_not_obeyed(recorded: Path) -> None:
