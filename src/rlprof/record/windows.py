@@ -67,11 +67,21 @@ class Windows:
         self._session = session
         self._folder = folder  # where the tools' files are
         self._tools = list(tools)
-        self._open: Tool | None = None
+        self._looking: Tool | None = None
         self._opened = (0, 0)  # turn, moment
         self._begun: dict[str, Any] = {}  # what is known at a window's beginning
         self._turn = -1
         self._found: list[dict[str, Any]] = []
+
+    @property
+    def _open(self) -> Tool | None:
+        """Whose window is open. What it sees is put into the spans that were open then: all calls have theirs."""
+        return self._looking
+
+    @_open.setter
+    def _open(self, tool: Tool | None) -> None:
+        self._looking = tool
+        _core.time_all(tool is not None)
 
     # --- told by record.turns -----------------------------------------------------------------------------------------
 

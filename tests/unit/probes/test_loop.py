@@ -12,6 +12,7 @@ import pytest
 from rlprof import _core
 from rlprof.model.kinds import WITH
 from rlprof.model.phases import PHASES
+from rlprof.probes import stages
 from rlprof.probes.groups import LOSS, OPTIMIZER
 from rlprof.probes.loop import Loop, loop
 from rlprof.record.layout import ROW, TURN
@@ -78,6 +79,12 @@ def test_once_nobody_wants_to_be_told_the_core_follows_the_loop_by_itself() -> N
     assert len(TURN.columns(turns)["start"]) == 2  # the first step begins none, the last ends the second
 
 
+@pytest.fixture
+def no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests may have loaded one that runs the loop itself: then nothing is inferred."""
+    monkeypatch.setattr(stages, "LOOPS", ())
+
+
 class Optimizer:
     param_groups: Final = [{"params": [object()]}]
 
@@ -102,7 +109,7 @@ def calls_of_paths() -> dict[str, int]:
     return found
 
 
-@pytest.mark.usefixtures("recording")
+@pytest.mark.usefixtures("recording", "no_library")
 def test_collecting_and_learning_take_turns_without_asking_python() -> None:
     own = Loop()
     steps = _core.OptimizerSteps(OPTIMIZER, met=lambda _: None, updated=own.update)
@@ -116,7 +123,7 @@ def test_collecting_and_learning_take_turns_without_asking_python() -> None:
     assert found["optimizer"] == found["loss"] == 20
 
 
-@pytest.mark.usefixtures("recording")
+@pytest.mark.usefixtures("recording", "no_library")
 def test_a_span_of_the_programs_own_ends_what_the_core_follows() -> None:
     own = Loop()
     steps = _core.OptimizerSteps(OPTIMIZER, met=lambda _: None, updated=own.update)
