@@ -166,7 +166,7 @@ def note_vector_step(envs, result):
     cdef int64_t ended
     if evaluating and here().busy[evaluating]:
         return
-    infer_steps(envs.num_envs)
+    infer("env_steps", envs.num_envs)
     if type(result) is not tuple or len(<tuple>result) != 5:
         return
     _, _, terminated, truncated, _ = <tuple>result
@@ -242,7 +242,7 @@ cdef class BatchedSteps:
         cdef int64_t ended
         if here().busy[self.evaluate]:
             return
-        infer_steps(envs.num_envs)
+        infer("env_steps", envs.num_envs)
         try:
             ends = result[2]
             ended = ended_of(ends, ends)
