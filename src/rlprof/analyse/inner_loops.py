@@ -55,6 +55,10 @@ class InnerLoops:
         inside = [loop for loop in self._by_file.get(file, ()) if loop.first <= line <= loop.last]
         return min(inside, key=lambda loop: loop.last - loop.first, default=None)
 
+    def goes_round(self, file: str, line: int) -> bool:
+        """Whether a line stands in a loop or a comprehension, whatever that does."""
+        return self.innermost(file, line) is not None or self._comprehensions.has(file, line)
+
     def may_be_in(self, part: str) -> bool:
         """Whether a part of training may pass in a loop of its own: not where the user's lines on its stacks are in
         none, nor in a comprehension. Loops around its call, or around other parts, are none of its own.

@@ -93,6 +93,33 @@ def outermost_with(account: Account, part: str, is_meant: Callable[[Frame], bool
     return counts, total
 
 
+def callers_with(account: Account, part: str, chosen: Callable[[list[Frame]], Frame | None]) -> dict[Spot, int]:
+    """The line that was chosen of each stack in a part, from its leaf outwards, with the number of samples."""
+    frames = account.samples.frames
+    counts: dict[Spot, int] = {}
+    for leaf, count in _in_part(account, part):
+        frame = chosen(callers(frames, leaf))
+        if frame is not None:
+            spot = Spot(frame.file, frame.line, name_of(frame)[1])
+            counts[spot] = counts.get(spot, 0) + count
+    return counts
+
+
+def files_below(account: Account, file: str, line: int) -> list[tuple[frozenset[str], int]]:
+    """Of the stacks whose innermost line of the user's is this one: the libraries' files below it, and the samples."""
+    frames = account.samples.frames
+    found: list[tuple[frozenset[str], int]] = []
+    for leaf, count in _in_paths(account, account.lane_paths):
+        files: set[str] = set()
+        for frame in callers(frames, leaf):
+            if is_users(frame.file):
+                if (frame.file, frame.line) == (file, line):
+                    found.append((frozenset(files), count))
+                break
+            files.add(frame.file)
+    return found
+
+
 def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
     return _in_paths(account, {i for i in account.lane_paths if (part_of(account, i) or UNATTRIBUTED) == part})
 

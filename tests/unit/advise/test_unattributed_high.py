@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from rlprof.advise.report import complete_report
 from rlprof.model.own_files import is_users
 from rlprof.model.report import Finding
 from support.examples import ppo_recording
-from support.recordings import FrameSpec, RecordingBuilder, SpanSpec, a_recording, iteration, span
+from support.recordings import FACTS, FrameSpec, RecordingBuilder, SpanSpec, a_recording, iteration, span
 
 MINE = FrameSpec("relabel", "/home/ann/project/goals.py", 57)
 CALLER = FrameSpec("main", "/home/ann/project/train.py", 210)
@@ -40,6 +42,58 @@ def test_the_users_own_line_is_named_with_a_bound_on_the_gain() -> None:
     assert 'rlprof.profile("relabel"' in finding.cure
     assert finding.verify == "rlprof run train.py --envs 8"
     assert not finding.changes_learning
+
+
+def test_the_title_says_where_most_of_it_is() -> None:
+    (finding,) = findings(half_unattributed().sample("iteration", 80, CALLER, MINE).sample("iteration", 20, CALLER))
+    assert finding.title == "50.0% of the time (50.0 s) is in no span, most of it at line 57 in relabel"
+    builder = half_unattributed()
+    for line in range(4):
+        builder.sample("iteration", 25, FrameSpec(f"work_{line}", MINE.file, line))
+    assert findings(builder)[0].title == "50.0% of the time (50.0 s) is in no span"
+
+
+def doing(file: str, *, facts: dict[str, Any] | None = None) -> str:
+    """The cure for a line that spends its time in a library's file, or in none."""
+    builder = a_recording(seconds=100.0, facts={**FACTS, **(facts or {})})
+    builder.spans(iteration(span("env.step", self_seconds=50.0), self_seconds=50.0))
+    below = (FrameSpec("work", file, 9),) if file else ()
+    (finding,) = findings(builder.sample("iteration", 100, CALLER, MINE, *below))
+    return finding.cure
+
+
+@pytest.mark.parametrize(
+    ("file", "word"),
+    [
+        ("/usr/lib/python3.11/copy.py", "object by object"),
+        ("/usr/lib/python3.11/json/encoder.py", "text or bytes"),
+        ("/venv/lib/python3.11/site-packages/matplotlib/backends/backend_agg.py", "draws a chart"),
+        ("/venv/lib/python3.11/site-packages/torch/storage.py", "tensors into bytes"),
+        ("/venv/lib/python3.11/site-packages/torch/_tensor_str.py", "into text"),
+        ("/venv/lib/python3.11/site-packages/other/work.py", "every turn of the loop"),
+        ("", "every turn of the loop"),
+    ],
+)
+def test_the_cure_is_that_of_what_the_line_was_seen_to_do(file: str, word: str) -> None:
+    cure = doing(file)
+    assert word in cure
+    assert 'rlprof.profile("relabel"' in cure
+
+
+@pytest.mark.parametrize(
+    "facts", [{"loops": {MINE.file: [[55, 60, False]]}}, {"comprehensions": {MINE.file: [[57, 57]]}}]
+)
+def test_a_loop_of_plain_python_is_told_from_one_slow_line(facts: dict[str, Any]) -> None:
+    assert "element by element" in doing("", facts=facts)
+    assert "element by element" not in doing("/venv/lib/python3.11/site-packages/other/work.py", facts=facts)
+
+
+def test_work_that_is_spread_over_a_librarys_functions_is_told_by_its_files() -> None:
+    builder = half_unattributed()
+    for number in range(8):
+        text = FrameSpec(f"format_{number}", "/site-packages/torch/_tensor_str.py", 9)
+        builder.sample("iteration", 12, CALLER, MINE, text, FrameSpec("item", "/site-packages/torch/_tensor.py", 9))
+    assert "into text" in findings(builder)[0].cure
 
 
 def test_the_gain_is_bounded_by_what_the_function_named_first_took() -> None:

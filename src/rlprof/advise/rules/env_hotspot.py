@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
+from rlprof.advise.remedies import ARRAYS, LOOP, is_plain, known_remedy
 from rlprof.advise.steps import step_calls
 from rlprof.analyse.inner_loops import InnerLoops
 from rlprof.analyse.ledger import open_account
@@ -50,27 +50,10 @@ SMALLEST_OVERHEAD: Final = 0.15
 #: A single line is worth a word, though nobody can say whether it could be faster, from this share on.
 SMALLEST_UNKNOWN: Final = 0.5
 
-_COPY: Final = "hand out what the caller may keep without copying it, or copy only what changes (`array.copy()`)"
-#: Library files (and functions) that cost much more in a step than their alternative does.
-_REMEDIES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (re.compile(r"[\\/]copy\.py$"), f"it copies object by object: {_COPY}; a copy may be needed for correctness"),
-    (re.compile(r"[\\/]dataclasses\.py$"), f"it builds dataclasses anew: {_COPY}; keep the state in arrays"),
-    (re.compile(r"[\\/]pandas[\\/]"), "it asks pandas for single values: take `frame.to_numpy()` once, index arrays"),
-    (re.compile(r"[\\/](json|pickle)(\.py$|[\\/])"), "it writes and reads text or bytes: keep the objects themselves"),
-    (re.compile(r"[\\/](inspect|traceback|linecache|tokenize)\.py$"), "it looks into code at run time: do so once"),
-    (re.compile(r"[\\/]re(\.py$|[\\/])"), "it matches text in each step: parse once and keep numbers"),
-    (re.compile(r"[\\/](fractions|decimal|_pydecimal|statistics)\.py$"), "it calculates in Python: floats or NumPy"),
-)
-_LOOP: Final = (
-    "it runs element by element in Python: replace the loop by NumPy on whole arrays, keep what does not change "
-    "between steps (`functools.lru_cache`, a table filled in reset), use `collections.deque.popleft()` for "
-    "`list.pop(0)`, or compile the function (`numba.njit`)"
-)
 _REAL_TIME: Final = (
     "it waits for time to pass, as for somebody who watches: switch real time off while training (a flag of the "
     "simulator, `render_mode=None`, no limit of frames a second); where real hardware sets the pace, learn meanwhile"
 )
-_ARRAYS: Final = re.compile(r"[\\/](numpy|torch)[\\/]")
 _UNKNOWN: Final = "see whether it can be computed once, for all environments at a time, or less often"
 
 
@@ -126,15 +109,15 @@ def _library_call(part: Drilldown) -> _Spot | None:
     for line in own_lines(part):
         if line.low_seconds < SMALLEST_LINE * part.seconds:
             continue
-        for pattern, remedy in _REMEDIES:
-            if sum(call.seconds for call in line.calling if pattern.search(call.file)) > line.seconds / 2:
-                return _Spot(
-                    [line],
-                    f"{line.calling[0].function}() at line {line.line}",
-                    remedy,
-                    min(MADE_AND_FREED * part.seconds, max(part.seconds - line.high_seconds, 0.0)),
-                    "critical",
-                )
+        remedy = known_remedy(line)
+        if remedy is not None:
+            return _Spot(
+                [line],
+                f"{line.calling[0].function}() at line {line.line}",
+                remedy,
+                min(MADE_AND_FREED * part.seconds, max(part.seconds - line.high_seconds, 0.0)),
+                "critical",
+            )
     return None
 
 
@@ -169,7 +152,7 @@ def _loop(recording: Recording, report: Report, part: Drilldown) -> _Spot | None
         seconds, least, _ = together(part, lines)
         if least >= SMALLEST_FUNCTION * part.seconds and takes_long.of(lines[0], seconds) and _is_loop(lines, seconds):
             whole = [line for line in own_lines(part) if (line.file, line.function) == (file, function)]
-            return _Spot(whole, f"the loop in {function}", _LOOP, 0.0, _unless_simulator(report, part, whole))
+            return _Spot(whole, f"the loop in {function}", LOOP, 0.0, _unless_simulator(report, part, whole))
     return None
 
 
@@ -179,12 +162,12 @@ def _small_arrays(recording: Recording, report: Report, part: Drilldown) -> _Spo
     for line in own_lines(part):
         if line.low_seconds < SMALLEST_FUNCTION * part.seconds or not takes_long.of(line, line.seconds):
             continue
-        inside = [call.seconds for call in line.calling if _ARRAYS.search(call.file)]
+        inside = [call.seconds for call in line.calling if ARRAYS.search(call.file)]
         overhead = line.seconds - sum(call.seconds for call in line.calling) + sum(sorted(inside)[:-1])
         small = 2 * sum(inside) > line.seconds and overhead >= SMALLEST_OVERHEAD * line.seconds
         if small and loops.innermost(line.file, line.line) is not None:
             at_most = _unless_simulator(report, part, [line])
-            return _Spot([line], f"the loop in {line.function}", _LOOP, 0.0, at_most)
+            return _Spot([line], f"the loop in {line.function}", LOOP, 0.0, at_most)
     return None
 
 
@@ -198,20 +181,16 @@ def _functions(part: Drilldown) -> list[list[LineEntry]]:
     """The lines of each function that run in it and not in a library, the function with the most time first."""
     groups: dict[tuple[str, str], list[LineEntry]] = {}
     for line in own_lines(part):
-        if _is_plain(line):
+        if is_plain(line):
             groups.setdefault((line.file, line.function), []).append(line)
     return sorted(groups.values(), key=lambda lines: -sum(line.seconds for line in lines))
-
-
-def _is_plain(line: LineEntry) -> bool:
-    return sum(call.seconds for call in line.calling) < 0.2 * line.seconds
 
 
 def _single_line(part: Drilldown) -> _Spot | None:
     for line in own_lines(part):
         if line.seconds > ENTRY_SHARE * part.seconds:
             return None  # the environment consists of nothing else
-        if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and _is_plain(line):
+        if line.low_seconds >= SMALLEST_UNKNOWN * part.seconds and is_plain(line):
             return _Spot([line], f"line {line.line} in {line.function}", _UNKNOWN, 0.0, "info")
     return None
 

@@ -14,6 +14,7 @@ from typing import Final
 from rlprof.advise.bounds import gain_if_free, late_imports, training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
+from rlprof.advise.remedies import remedy_of
 from rlprof.advise.spots import Spot, spot_of, spots_of
 from rlprof.advise.verify import run_again
 from rlprof.model.phases import OTHER, UNATTRIBUTED
@@ -37,6 +38,10 @@ SMALLEST_FUNCTION: Final = 0.1
 SMALLEST_LINE: Final = 0.2
 #: What a line of the loop must have of the run to be called the cause.
 MOST_OF_RUN: Final = 0.5
+_UNKNOWN: Final = (
+    "see whether it is needed in every turn of the loop, or could be done less often, for all environments at once, "
+    "or outside of the loop"
+)
 #: What torch does for a line beside the spans is acting or learning.
 _TORCH: Final = re.compile(r"[\\/]torch[\\/]")
 
@@ -56,17 +61,20 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     if seconds < SMALLEST_SECONDS or seconds <= SMALLEST_SHARE * running:
         return
     lines = [line for line in own_lines(drilled) if line.seconds >= SMALLEST_PLACE * seconds]
-    lines = lines[:PLACES_NAMED]
     if drilled.samples < FEWEST_SAMPLES or not lines:
         return
     after = " after start-up" if startup else ""
     share = seconds / running
     spot = spot_of(recording, drilled)
+    lines = sorted(lines, key=lambda line: line not in spot.lines)[:PLACES_NAMED]  # the gain is about the spot
     _, _, most = together(drilled, spot.lines)
     yield Finding(
         rule=RULE,
         severity=_loudness(spot, spot.seconds / running),
-        title=f"{format_percent(share)} of the time{after} ({format_duration(seconds)}) is in no span",
+        title=(
+            f"{format_percent(share)} of the time{after} ({format_duration(seconds)}) is in no span"
+            f"{_mostly(spot, seconds)}"
+        ),
         evidence={
             "phases": [UNATTRIBUTED],
             "unattributed_seconds": seconds,
@@ -77,7 +85,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
         },
         where=places(lines, PLACES_NAMED),
         gain=replace(gain_if_free(report, spot.seconds), high=gain_if_free(report, most).high),
-        cure=_cure(lines[0]),
+        cure=_cure(recording, spot, lines[0]),
         changes_learning=False,
         verify=run_again(report.run.command),
     )
@@ -103,7 +111,9 @@ def _in_stages(recording: Recording, report: Report) -> Iterator[Finding]:
     found = [[*_shares(recording, report, stage, part)] for stage, part in _STAGES.items()]
     largest = [max(shares, key=lambda share: share.spot.seconds) for shares in found if shares]
     for spot in dict.fromkeys(_identity(share.spot) for share in largest):
-        yield from _in_stage(report, [share for shares in found for share in shares if _identity(share.spot) == spot])
+        yield from _in_stage(
+            recording, report, [share for shares in found for share in shares if _identity(share.spot) == spot]
+        )
 
 
 def _identity(spot: Spot) -> object:
@@ -124,7 +134,7 @@ def _shares(recording: Recording, report: Report, stage: str, part: str) -> Iter
             yield _Share(part, stage, own, drilled.samples, spot, lines, *together(drilled, lines))
 
 
-def _in_stage(report: Report, shares: list[_Share]) -> Iterator[Finding]:
+def _in_stage(recording: Recording, report: Report, shares: list[_Share]) -> Iterator[Finding]:
     running, first = training_seconds(report), max(shares, key=lambda share: share.seconds)
     seconds, least = sum(share.seconds for share in shares), sum(share.least for share in shares)
     spot, lines = first.spot, first.lines
@@ -137,8 +147,7 @@ def _in_stage(report: Report, shares: list[_Share]) -> Iterator[Finding]:
         "no span of its own",
         Saving(0.0, sum(share.most for share in shares)),
         places(lines),
-        f"{named(lines[0])}: see whether it is needed in every turn of the loop, or could be done less often, for all "
-        f"environments at once, or outside of the loop. {_cure(lines[0])}",
+        _cure(recording, spot, lines[0]),
         {
             "phases": [share.part for share in shares],
             "stages": {share.stage: share.stage_seconds for share in shares},
@@ -169,13 +178,17 @@ def _is_torchs(line: LineEntry) -> bool:
     return 2 * sum(call.seconds for call in line.calling if _TORCH.search(call.file)) > line.seconds
 
 
-def _cure(line: LineEntry) -> str:
-    below = f", mostly in {line.calling[0].function}" if line.calling else ""
+def _mostly(spot: Spot, seconds: float) -> str:
+    """The spot in the title, where it is what the time in no span went to."""
+    return f", most of it {_where(spot, spot.lines[0])}" if 2 * spot.seconds > seconds else ""
+
+
+def _cure(recording: Recording, spot: Spot, line: LineEntry) -> str:
+    known = remedy_of(recording, line, in_loop=spot.loop is not None, alone=spot.in_loop and spot.loop is None)
     return (
-        f"put a span around the work at {line.file}:{line.line} (in {line.function}{below}), about "
-        f"{format_duration(line.seconds)} of it: "
-        f'`with rlprof.profile("{_span_name(line.function)}", phase=...):` with the phase it belongs to; '
-        "then its cost has a name and the other rules can see it"
+        f"{named(line)}: {known or _UNKNOWN}. A span around it, "
+        f'`with rlprof.profile("{_span_name(line.function)}", phase=...):` with the phase it belongs to, '
+        "gives its cost a name, and the other rules can see it"
     )
 
 
