@@ -24,6 +24,8 @@ MOST_OVERHEAD: Final = 0.25
 #: A phase with less than this of its category is not worth a word.
 NAMED_PHASE: Final = 0.15
 MOST_NAMED: Final = 3
+#: Where the phases that are named have less than this of their category, others are mentioned.
+MOSTLY_NAMED: Final = 0.85
 #: What one place must have of the run to be called what slows it down.
 LARGE_PLACE: Final = 0.25
 
@@ -136,10 +138,19 @@ def _bound(report: Report, part: _Part, training: float, when: str) -> str:
         return f"You are environment-bound: {share} passes while the simulators of {part.workers} workers run."
     phases = sorted(part.phases, key=lambda phase: part.phases[phase], reverse=True)
     named = [phase for phase in phases if part.phases[phase] >= NAMED_PHASE * part.seconds][:MOST_NAMED]
-    told = f"{share} is in {_listed([clean_text(phase, 40) for phase in named])}{_culprit(report, part)}."
+    covered = sum(part.phases[phase] for phase in named)
+    told = (
+        f"{share} is in {_listed([clean_text(phase, 40) for phase in named] + _lesser(covered, part.seconds))}"
+        f"{_culprit(report, part)}."
+    )
     if part.name not in _BOUND:
         return f"What bounds it is work of your own that belongs to no phase: {told}"
     return f"You are {_BOUND[part.name]}: {told}"
+
+
+def _lesser(covered: float, seconds: float) -> list[str]:
+    """Phases too small to be named are said to be there where they are a part of the share that is given."""
+    return ["smaller parts"] if covered < MOSTLY_NAMED * seconds else []
 
 
 def _culprit(report: Report, part: _Part) -> str:

@@ -39,6 +39,14 @@ def test_it_names_the_line_the_course_and_what_a_longer_run_takes() -> None:
     assert finding.verify == "rlprof run train.py --envs 8"
 
 
+def test_a_backward_that_grows_is_a_graph_that_is_carried_on() -> None:
+    costs = {**STEADY, "learn.backward": rising(1e-4, 1e-7)}
+    (finding,) = findings(Run(costs, stacks={"learn.backward": ((MAXIMUM, always(1.0)),)}))
+    assert ".detach()" in finding.cure
+    assert "deque" not in finding.cure
+    assert "detach" not in findings(growing())[0].cure
+
+
 def test_the_gain_lies_between_the_first_level_and_free() -> None:
     run = growing(noise=0.0)
     (finding,) = findings(run)

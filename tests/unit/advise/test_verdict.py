@@ -78,6 +78,11 @@ def test_each_category_has_its_word(phases: dict[str, float], words: str) -> Non
     assert words in said(of_phases(**phases))
 
 
+def test_a_share_is_not_said_to_be_all_in_the_phases_that_are_named() -> None:
+    phases = {"learn_other": 6.0, "learn_loss": 0.8, "learn_backward": 0.7, "learn_optimizer": 0.6}
+    assert "81% of the time is in learn.other and smaller parts." in said(of_phases(**phases))
+
+
 def test_two_parts_that_are_nearly_equal_do_not_stand_out() -> None:
     assert said(of_phases(env_step=4.4, learn_loss=4.0, log=1.0)) == (
         "Nothing stands out: 44% of the time is in the environment and 40% in learning. "

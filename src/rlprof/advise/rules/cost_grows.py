@@ -30,6 +30,16 @@ PLACES_NAMED: Final = 3
 SMALLEST_RISE: Final = 0.2
 #: Fewer samples in the growing part than this do not tell one line from another.
 FEWEST_SAMPLES: Final = 10
+BACKWARD: Final = "learn.backward"
+_HISTORY: Final = (
+    "draw rows by random index from a preallocated array instead of rebuilding a list, keep a running "
+    "maximum, sum or count instead of looking at the whole history, or bound it with deque(maxlen=...)"
+)
+_GRAPH: Final = (
+    "the graph of a tensor that is carried on from update to update, a recurrent network's state or a running sum of "
+    "losses. Cut it where an update begins, `state = state.detach()`, and leave `retain_graph=True` out: torch then "
+    "says which line still needs the old graph"
+)
 
 
 def cost_grows(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -151,8 +161,7 @@ def _operation(path: GrownPath | None) -> dict[str, object]:
 def _cure(growth: Growth, line: GrownLine, ahead: Projection) -> str:
     return (
         f"{line.spot.file}:{line.spot.line} (in {line.spot.function}) works through something that gets longer with "
-        "every step: draw rows by random index from a preallocated array instead of rebuilding a list, keep a running "
-        "maximum, sum or count instead of looking at the whole history, or bound it with deque(maxlen=...). "
+        f"every step: {_GRAPH if growth.part == BACKWARD else _HISTORY}. "
         f"As it is, a run {three_digits(ahead.times)} times as long takes {format_duration(ahead.seconds)} "
         f"({format_duration(ahead.low)} to {format_duration(ahead.high)}) and not "
         f"{format_duration(ahead.linear_seconds)}"
