@@ -61,6 +61,25 @@ def test_one_forward_for_all_that_take_turns_or_few_of_them_are_left_in_peace(bu
     assert found(builder, "unbatched-inference") is None
 
 
+def agents(forwards: int, loop: list[object], steps: int = 1000) -> RecordingBuilder:
+    """One environment, stepped on line 30, with many forwards for each step from line 25."""
+    builder = acting(forwards, envs=1, steps=steps).sample("env.step", 30, train(30))
+    builder.facts = {**builder.facts, "loops": {train(25).file: [loop, [10, 40, False]]}}
+    return builder
+
+
+def test_a_loop_of_forwards_in_each_step_is_worth_a_word_as_they_may_need_each_other() -> None:
+    finding = found(agents(12_000, [24, 27, False]), "unbatched-inference")
+    assert finding is not None
+    assert (finding.severity, finding.where[0].line) == ("info", 25)
+    assert finding.evidence["forwards_per_step"] == pytest.approx(12)
+
+
+@pytest.mark.parametrize("builder", [agents(3_000, [24, 27, False]), agents(12_000, [20, 31, False])])
+def test_few_forwards_or_a_loop_that_steps_the_environment_are_none(builder: RecordingBuilder) -> None:
+    assert found(builder, "unbatched-inference") is None
+
+
 def test_forwards_of_an_evaluation_are_not_those_of_acting() -> None:
     builder = a_recording(seconds=100.0).spans(
         span("env.step", count=1000, self_seconds=50.0),

@@ -59,3 +59,35 @@ def test_a_walk_for_each_item_is_named_by_the_line_of_its_loop() -> None:
 )
 def test_what_is_no_such_loop_is_left_in_peace(builder: RecordingBuilder) -> None:
     assert found(builder, RULE) is None
+
+
+DATA = "/home/ann/venv/lib/python3.11/site-packages/torch/utils/data"
+LOADER = FrameSpec("_BaseDataLoaderIter.__next__", f"{DATA}/dataloader.py", 700)
+FETCH = FrameSpec("_MapDatasetFetcher.fetch", f"{DATA}/_utils/fetch.py", 52)
+COLLATE = FrameSpec("default_collate", f"{DATA}/_utils/collate.py", 200)
+ITEM = FrameSpec("Rollout.__getitem__", REPLAY, 18)
+ITEMS_AT_ONCE = FrameSpec("Rollout.__getitems__", REPLAY, 22)
+DECODES = FrameSpec("open", "/venv/lib/python3.11/site-packages/PIL/Image.py", 3000)
+
+
+def loading(*below: FrameSpec) -> Finding | None:
+    """A hundred seconds, half of them in a DataLoader over a rollout."""
+    builder = a_recording(seconds=100.0).spans(
+        span("env.step", count=1000, self_seconds=50.0), span("buffer.sample", count=1000, self_seconds=50.0)
+    )
+    return found(builder.counter("env_steps", 1000).sample("buffer.sample", 90, MAIN, LOADER, *below), RULE)
+
+
+@pytest.mark.parametrize("below", [(FETCH, ITEM), (FETCH, COLLATE)])
+def test_a_loader_that_takes_items_of_memory_one_by_one_is_named_by_the_line_that_draws(
+    below: tuple[FrameSpec, ...],
+) -> None:
+    finding = loading(*below)
+    assert finding is not None
+    assert (finding.where[0].file, finding.where[0].line) == (MAIN.file, MAIN.line)
+    assert "randperm" in finding.cure
+
+
+@pytest.mark.parametrize("below", [(FETCH, ITEMS_AT_ONCE), (FETCH, ITEM, DECODES), (FETCH,), ()])
+def test_a_loader_that_takes_all_at_once_or_reads_its_items_is_left_in_peace(below: tuple[FrameSpec, ...]) -> None:
+    assert loading(*below) is None
