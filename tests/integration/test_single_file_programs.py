@@ -111,8 +111,18 @@ def test_a_rollout_its_advantages_and_its_minibatches_are_told_apart(tmp_path: P
 
 
 def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:
-    report = report_of(tmp_path, DQN)
+    """The replay buffer is a library's that could run the loop, too; here it is the program that does."""
+    pytest.importorskip("stable_baselines3")
+    buffer = "ReplayBuffer(100, envs.single_observation_space, envs.single_action_space, n_envs=2)"
+    add = "buffer.add(observation, following, action.numpy(), reward, reward, [{}, {}])"
+    stored = (
+        DQN.replace("import sys", "from stable_baselines3.common.buffers import ReplayBuffer\n    import sys")
+        .replace("online, target =", f"buffer = {buffer}\n    online, target =")
+        .replace("observation = following", f"{add}\n        observation = following")
+    )
+    report = report_of(tmp_path, stored)
     calls = phase_calls(report)
+    assert (calls["buffer.add"], named(report, "learning")) == (60, 10)
     assert calls["policy.forward"] == 60 + 3  # the target's first three, before its place was believed
     assert named(report, "loss") == 10
     assert "advantage" not in calls

@@ -73,9 +73,14 @@ def evaluation(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _naming_the_algorithm(original: Callable[..., Any]) -> Callable[..., Any]:
+def _running_the_loop(original: Callable[..., Any]) -> Callable[..., Any]:
+    """An algorithm begins to learn. What it does is known; in a loop of the program's own, which may well use a buffer
+    or a policy from here, more is inferred.
+    """
+
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         note("algorithm", type(self).__name__)
+        loop.give_up_stages()
         return original(self, *args, **kwargs)
 
     return call
@@ -88,7 +93,7 @@ def install_algorithms(module: ModuleType, patches: Patches) -> None:
         "train": outermost("train", "learn.other", TRAIN),
         "save": outermost("model.save", "checkpoint", CHECKPOINT),
         "_store_transition": outermost("buffer.add", "buffer.add", BUFFER),
-        "_setup_learn": _naming_the_algorithm,
+        "_setup_learn": _running_the_loop,
     }
     follow_subclasses(module.BaseAlgorithm, methods, patches)
 

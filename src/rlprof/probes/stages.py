@@ -24,8 +24,9 @@ SIGHTINGS: Final = 2  # before a place is believed to be what it looks like
 MOST_PLACES: Final = 8
 TARGET: Final = "target"
 ROLLOUT_END: Final = "rollout end"
-#: Libraries that run the loop themselves.
-LOOPS: Final = ("stable_baselines3", "torchrl.collectors", "tianshou", "skrl", "ray.rllib")
+#: Libraries that nobody loads but to have them run the loop. Of Stable-Baselines3 its probe says when a loop begins:
+#: many programs with a loop of their own take its replay buffer.
+LOOPS: Final = ("torchrl.collectors", "tianshou", "skrl", "ray.rllib")
 
 Place = tuple[CodeType, int]
 
