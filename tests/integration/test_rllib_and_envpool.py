@@ -55,6 +55,7 @@ ACTOR = """
 
 ENVPOOL = """
     import envpool
+    import gymnasium as gym
     import numpy as np
 
     pool = envpool.make("CartPole-v1", env_type="gymnasium", num_envs=4, seed=1)
@@ -67,6 +68,21 @@ ENVPOOL = """
     for _ in range(10):
         *_, info = pool.recv()
         pool.send(np.zeros(2, dtype=int), info["env_id"])
+    pool.close()
+
+    class Clipped(gym.Wrapper):
+        def step(self, action):
+            seen, reward, *rest = self.env.step(action)
+            return seen, reward.clip(-1, 1), *rest
+
+    def pool_of(count):
+        return envpool.make("CartPole-v1", env_type="gymnasium", num_envs=count, seed=1)
+
+    for pool in (Clipped(pool_of(3)), gym.vector.VectorWrapper(pool_of(5))):
+        pool.reset()
+        for _ in range(7):
+            pool.step(np.zeros(pool.unwrapped.config["num_envs"], dtype=int))
+        pool.close()
 """
 
 
@@ -98,7 +114,10 @@ def test_envpool_is_split_into_handing_over_and_waiting(tmp_path: Path) -> None:
     report = recorded.report()
     assert_ledgers_close(report)
     found = phase_calls(report)
-    assert (found["env.step"], found["env.ipc"], found["env.reset"]) == (20, 20 + 10, 1)
-    assert found["env.wait"] == 20 + 10 + 1  # a reset waits, too
-    assert report["throughput"]["env_steps"] == 20 * 4 + 10 * 2
+    wrapped = 2 * 7
+    assert (found["env.step"], found["env.ipc"], found["env.reset"]) == (20 + wrapped, 20 + 10 + wrapped, 3)
+    assert found["env.wait"] == 20 + 10 + wrapped + 3  # a reset waits, too
+    assert (
+        report["throughput"]["env_steps"] == 20 * 4 + 10 * 2 + 7 * 3 + 7 * 5
+    )  # each once, whatever is around the pool
     assert report["throughput"]["episodes"] >= 4
