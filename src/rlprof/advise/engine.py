@@ -6,6 +6,7 @@ from typing import Final
 
 from rlprof.advise.rule import Rule
 from rlprof.advise.rules.advantage_loop import advantage_loop
+from rlprof.advise.rules.anomaly_detection import anomaly_detection
 from rlprof.advise.rules.below_expectation import below_expectation
 from rlprof.advise.rules.buffer_hotspot import buffer_hotspot
 from rlprof.advise.rules.checkpoint_pause import checkpoint_pause
@@ -27,6 +28,7 @@ from rlprof.advise.rules.memory_growth import memory_growth
 from rlprof.advise.rules.memory_pressure import memory_pressure
 from rlprof.advise.rules.obs_transport import obs_transport
 from rlprof.advise.rules.phase_change import phase_change
+from rlprof.advise.rules.process_wait import process_wait
 from rlprof.advise.rules.recompile import recompile
 from rlprof.advise.rules.render_cost import render_cost
 from rlprof.advise.rules.repeat_upload import repeat_upload
@@ -67,6 +69,12 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("straggler", straggler, relieves=False),
     Rule("vecenv-ipc", vecenv_ipc, victims=frozenset({"too-many-workers"})),
     Rule("serial-env-idle-cores", serial_env_idle_cores, relieves=False),
+    Rule(
+        "process-wait",
+        process_wait,
+        victims=frozenset({"env-hotspot", "gc-pauses", "serial-env-idle-cores", "unattributed-high", "update-ratio"}),
+        relieves=False,
+    ),
     # A memory that is saved whole grows; that it is saved is the cause, and the longer it gets a part of it.
     Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
     # The course of the run
@@ -81,6 +89,11 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("cumulative-fps", cumulative_fps, relieves=False),
     Rule("phase-change", phase_change, relieves=False),
     # One training loop
+    Rule(
+        "anomaly-detection",
+        anomaly_detection,
+        victims=frozenset({"advantage-loop", "distribution-validation", "gc-pauses", "unattributed-high"}),
+    ),
     Rule("render-cost", render_cost),
     Rule("unbatched-inference", unbatched_inference, victims=frozenset({"sync-in-loop", "unattributed-high"})),
     Rule("advantage-loop", advantage_loop),

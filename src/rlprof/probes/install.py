@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from rlprof.probes import (
+    anomalies,
     arrivals,
     checkpoints,
     envpool,
@@ -48,6 +49,7 @@ PROBES: Final = (
     torch,
     torch_sites,
     precision,
+    anomalies,
     torch_data,
     torch_compile,
     marked_ranges,
