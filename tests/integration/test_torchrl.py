@@ -70,10 +70,11 @@ def test_dqn_with_a_buffer_a_target_network_and_a_logger(tmp_path: Path) -> None
     report = record(tmp_path, "torchrl_dqn.py")
     found = phase_calls(report)
     assert found["env.step"] == 160 + 10 + 7
-    assert report["throughput"]["env_steps"] == 160 + 10 + 3 + 7
+    assert report["throughput"]["env_steps"] == 160 + 3 + 7  # and not those without exploration, which evaluate
     assert (found["buffer.add"], calls(report, "buffer.sample"), calls(report, "buffer.priorities")) == (10, 21, 20)
     assert found["learn.loss"] == 21  # one of them without gradients
-    assert (calls(report, "target"), calls(report, "log"), calls(report, "rollout")) == (20, 10, 2)
+    assert (calls(report, "target"), calls(report, "log")) == (20, 10)
+    assert (calls(report, "rollout"), calls(report, "evaluate")) == (1, 1)
     assert report["throughput"]["iterations"] == 9
 
 

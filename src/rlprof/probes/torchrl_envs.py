@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
@@ -9,13 +10,14 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.compiling import outside_compiler
+from rlprof.probes.evaluations import FEWEST_OUTSIDE
 from rlprof.probes.groups import ENV, EVALUATE, RESET
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
 from rlprof.probes.vector_steps import sending, waiting
 from rlprof.record.stretches import stretches
-from rlprof.record.wrap import timed
+from rlprof.record.wrap import outermost, timed
 
 LIBRARY: Final = "torchrl"
 
@@ -23,6 +25,8 @@ _guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
 _count = _core.infer_count
 _count_true = _core.count_true
+_env_steps = _core.env_steps_here
+_EXPLORING: Final = (None, "random")
 _HELD: Final = "_tensordict"  # where a plain TensorDict keeps its entries
 
 
@@ -115,6 +119,30 @@ def _timed_reset(original: Callable[..., Any]) -> Callable[..., Any]:
     return reset
 
 
+def _rollout(original: Callable[..., Any]) -> Callable[..., Any]:
+    """A policy that plays with exploration switched off, in a program that plays otherwise, too, is being evaluated:
+    `with set_exploration_type(ExplorationType.DETERMINISTIC): env.rollout(1000, policy)`.
+    """
+    playing = timed("rollout", None)(original)
+    evaluating = outermost("evaluate", "evaluate", EVALUATE)(original)
+    exploration: Callable[[], Any] = sys.modules["torchrl.envs.utils"].exploration_type
+    steps_inside = 0
+
+    def rollout(self: Any, max_steps: int, policy: Any = None, *args: Any, **kwargs: Any) -> Any:
+        nonlocal steps_inside
+        explores = policy is None or exploration() in _EXPLORING
+        before = _env_steps()
+        if explores or before - steps_inside < FEWEST_OUTSIDE:
+            return playing(self, max_steps, policy, *args, **kwargs)
+        try:
+            return evaluating(self, max_steps, policy, *args, **kwargs)
+        finally:
+            steps_inside += _env_steps() - before
+            _core.settle_steps(False)  # the program's own next step is one to collect again
+
+    return rollout
+
+
 def install(module: ModuleType, patches: Patches) -> None:
     """`torchrl.envs` is loaded."""
     torchrl: Any = module
@@ -133,7 +161,7 @@ def install(module: ModuleType, patches: Patches) -> None:
         "_step": step,
         "reset": reset,
         "_reset": reset,
-        "rollout": outside_compiler(timed("rollout", None)),
+        "rollout": outside_compiler(_rollout),
     }
     follow_subclasses(torchrl.EnvBase, methods, patches)
 

@@ -1,4 +1,4 @@
-"""DQN on CartPole as one writes it with TorchRL: a replay buffer, a target network, a rollout at the end."""
+"""DQN on CartPole as one writes it with TorchRL: a replay buffer, a target network, an evaluation, a rollout."""
 
 import warnings
 
@@ -49,6 +49,7 @@ def main():
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
         print(env.rollout(10, actor, break_when_any_done=False).numel())
         print(float(loss_module(buffer.sample())["loss"]) > 0)
+    with torch.no_grad():
         # One of the two is done before the other, and then steps no more.
         lengths = [lambda: short_cartpole(3), lambda: short_cartpole(7)]
         SerialEnv(2, lengths).rollout(20, actor, break_when_any_done=False, break_when_all_done=True)
