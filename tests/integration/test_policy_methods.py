@@ -120,11 +120,15 @@ DECORATED = """
         def select_action(self, observation):
             return self.actor(observation).argmax(-1)
 
+        @torch.no_grad()
+        def forward_eval(self, observation):
+            return (self.actor(observation) + self.actor(-observation)).argmax(-1)
+
     torch.manual_seed(1)
     env, agent = gym.make("CartPole-v1"), Agent()
     observation, _ = env.reset(seed=1)
     for step in range(40):
-        choose = agent.act if step % 2 else agent.select_action
+        choose = (agent.act, agent.select_action, agent.forward_eval)[step % 3]
         observation, _, terminated, *_ = env.step(int(choose(torch.Tensor(observation))))
         if terminated:
             observation, _ = env.reset()
@@ -141,4 +145,8 @@ def test_a_method_that_switches_gradients_off_itself_acts(tmp_path: Path) -> Non
     report = recorded.report()
     assert phase_calls(report)["policy.forward"] == 40
     assert "learn.loss" not in phase_calls(report)
-    assert {entry["name"].partition(":")[2] for entry in report["inferred"]} == {"Agent.act", "Agent.select_action"}
+    assert {entry["name"].partition(":")[2] for entry in report["inferred"]} == {
+        "Agent.act",
+        "Agent.select_action",
+        "Agent.forward_eval",
+    }

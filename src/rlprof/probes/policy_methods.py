@@ -22,6 +22,7 @@ from rlprof.probes.torch import acts_with_gradients, phase_without_gradients
 NAMES: Final = (
     "get_action", "get_actions", "get_action_and_value", "get_value", "get_values", "get_logits", "get_distribution",
     "select_action", "choose_action", "sample_action", "act", "evaluate_action", "evaluate_actions",
+    "forward_eval",
 )  # fmt: skip
 
 
