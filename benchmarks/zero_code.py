@@ -27,6 +27,7 @@ from rlprof.experiments.pairs import ratios, spread
 from rlprof.model.phases import PHASES
 
 POINTS, MOST_UNATTRIBUTED, LEAST_SPEED = 2.0, 5.0, 0.98
+TURN_SECONDS = 3.0  # rlprof follows its own cost and adapts to it every half second
 PARTS = ("phases", "turns", "blocks", "profilers")
 
 
@@ -110,8 +111,8 @@ def measure_turns(program: Program, processes: int, rounds: int) -> Turns:
     turns = Turns()
     for number in range(processes):
         say(f"{program.name}: turns, process {number + 1} of {processes}, {rounds} pairs ...")
-        command = [sys.executable, str(FOLDER / "in_turns.py"), program.module, *program.arguments(program.turn)]
-        turns.add(checked([*command, "--warm-up", str(program.warm_up), "--rounds", str(rounds)]).stdout)
+        command = [sys.executable, str(FOLDER / "in_turns.py"), program.module, *program.arguments(program.block)]
+        turns.add(checked([*command, "--seconds", str(TURN_SECONDS), "--rounds", str(rounds)]).stdout)
     return turns
 
 

@@ -17,9 +17,7 @@ class Program:
     flags: tuple[str, ...]
     steps: int  # of a run whose phases are compared
     short_steps: int  # of a run whose speed is compared
-    turn: int  # some seconds: rlprof follows its own cost and adapts to it every half second
-    warm_up: int
-    block: int  # an iteration or some, a quarter of a second and more
+    block: int  # an iteration or some
 
     @property
     def file(self) -> Path:
@@ -35,11 +33,11 @@ class Program:
 
 
 PROGRAMS = (
-    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 7680, 2048, 1024),
-    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 3840, 1024, 1024),
-    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 3000, 600, 400),
-    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 16_384, 4096, 1024),
-    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 1280, 512, 256),
+    Program("SB3 PPO", "sb3_ppo", (), 30_000, 16_000, 1024),
+    Program("SB3 PPO, processes", "sb3_ppo", ("--subproc",), 12_000, 6_000, 1024),
+    Program("SB3 DQN", "sb3_dqn", (), 11_000, 6_000, 400),
+    Program("CleanRL-style PPO", "cleanrl_ppo", (), 50_000, 26_000, 1024),
+    Program("TorchRL PPO", "torchrl_ppo", (), 4_500, 2_300, 256),
 )
 
 #: Programs whose hand-timed form is a second file: without the lines of its timers it must be the first.

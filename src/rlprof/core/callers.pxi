@@ -9,6 +9,11 @@ cdef extern from *:
         *code = state->frame ? (PyObject *)state->frame->f_code : NULL;
         *at = state->frame ? (size_t)state->frame->f_lasti : 0;
     }
+    static inline void rlprof_find_second_caller(PyThreadState *state, PyObject **code, size_t *at) {
+        PyFrameObject *frame = state->frame ? state->frame->f_back : NULL;
+        *code = frame ? (PyObject *)frame->f_code : NULL;
+        *at = frame ? (size_t)frame->f_lasti : 0;
+    }
     #elif PY_VERSION_HEX < 0x030E0000 && !defined(PYPY_VERSION)
     /* The beginning of the interpreter's own frames. Its header for them is not for extensions. */
     #if PY_VERSION_HEX < 0x030C0000
@@ -26,6 +31,22 @@ cdef extern from *:
         *code = frame ? frame->code : NULL;
         *at = frame ? (size_t)frame->at : 0;
     }
+    /* Where C calls Python, Python 3.12 puts a frame of its own, which holds no code of the program's. */
+    #if PY_VERSION_HEX >= 0x030C0000
+    static inline int rlprof_is_shim(PyObject *code) {
+        return !PyCode_Check(code) || PyUnicode_CompareWithASCIIString(((PyCodeObject *)code)->co_name, "<shim>") == 0
+               || PyUnicode_CompareWithASCIIString(((PyCodeObject *)code)->co_name, "<interpreter trampoline>") == 0;
+    }
+    #endif
+    static inline void rlprof_find_second_caller(PyThreadState *state, PyObject **code, size_t *at) {
+        rlprof_frame *frame = rlprof_running(state);
+        if (frame) frame = (rlprof_frame *)frame->previous;
+    #if PY_VERSION_HEX >= 0x030C0000
+        while (frame && rlprof_is_shim(frame->code)) frame = (rlprof_frame *)frame->previous;
+    #endif
+        *code = frame ? frame->code : NULL;
+        *at = frame ? (size_t)frame->at : 0;
+    }
     #else
     static inline void rlprof_find_caller(PyThreadState *state, PyObject **code, size_t *at) {
         PyFrameObject *frame = PyThreadState_GetFrame(state);
@@ -35,6 +56,17 @@ cdef extern from *:
         *code = (PyObject *)PyFrame_GetCode(frame);
         *at = (size_t)PyFrame_GetLasti(frame);
         Py_DECREF(*code);  /* what runs stays */
+        Py_DECREF(frame);
+    }
+    static inline void rlprof_find_second_caller(PyThreadState *state, PyObject **code, size_t *at) {
+        PyFrameObject *first = PyThreadState_GetFrame(state), *frame = first ? PyFrame_GetBack(first) : NULL;
+        *code = NULL;
+        *at = 0;
+        Py_XDECREF(first);
+        if (frame == NULL) return;
+        *code = (PyObject *)PyFrame_GetCode(frame);
+        *at = (size_t)PyFrame_GetLasti(frame);
+        Py_DECREF(*code);
         Py_DECREF(frame);
     }
     #endif
@@ -58,6 +90,7 @@ cdef extern from *:
     #endif
     """
     void rlprof_find_caller(PyThreadState *, PyObject **code, size_t *at) noexcept
+    void rlprof_find_second_caller(PyThreadState *, PyObject **code, size_t *at) noexcept
     int rlprof_walk(PyThreadState *, PyObject **codes, int *ats, int most) noexcept  # -1: only by frame objects
 
 

@@ -39,13 +39,6 @@ def last_acting():
     return record.acted, <object>record.acting_code, record.acting_at, <object>record.acting_module
 
 
-def note_acting(code, size_t at, module):
-    """A forward without gradients is made. Whether somebody waits to be told."""
-    cdef ThreadRecord *record = here()
-    remember_acting(record, <PyObject *>code, at, <PyObject *>module)
-    return record.staged or watched_place(<PyObject *>code, at) >= 0
-
-
 cdef int watched_place(PyObject *code, size_t at) noexcept:
     """Which of the places that are watched this is; -1 for none."""
     cdef int i
@@ -80,7 +73,8 @@ cdef class Forward:
     `groups` are those of forwards, losses, training and evaluation. `begins(code, place)` is asked at a forward with
     gradients outside of a loss: whether that place is known to act; if not, the loss begins with it. It is told (None, 0)
     of one without gradients that training as a whole is around. `acts(code, place)` is told of forwards without gradients
-    that somebody waits for, and says whether one is for learning all the same.
+    that somebody waits for, and says whether one is for learning all the same. Where it is `wrapped`, it is called by a
+    function of ours, and the place is where that one is called.
     """
 
     cdef call_step step
@@ -92,9 +86,10 @@ cdef class Forward:
     cdef object acts
     cdef uint32_t forward, loss, train, evaluate
     cdef Label acting, learning, plain
+    cdef bint wrapped
     cdef dict __dict__
 
-    def __init__(self, original, has_gradients, is_compiling, begins, acts, groups):
+    def __init__(self, original, has_gradients, is_compiling, begins, acts, groups, bint wrapped=False):
         global forward_group
         self.forward, self.loss, self.train, self.evaluate = groups
         if max(groups) >= MAX_GROUPS:
@@ -106,6 +101,7 @@ cdef class Forward:
         self.flags = getattr(is_compiling, "__globals__", None)
         self.begins = begins
         self.acts = acts
+        self.wrapped = wrapped
         self.step = call_forward
 
     def __call__(self, *args, **kwargs):
@@ -119,6 +115,13 @@ cdef class Forward:
         return as_it_was(self.original)
 
 
+cdef inline void find_forwards_caller(Forward self, PyObject **code, size_t *at) noexcept:
+    if self.wrapped:
+        rlprof_find_second_caller(PyThreadState_Get(), code, at)
+    else:
+        rlprof_find_caller(PyThreadState_Get(), code, at)
+
+
 cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module):
     cdef PyObject *code
     cdef size_t at
@@ -130,7 +133,7 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
     if self.has_gradients():
         if record.busy[self.loss]:
             return self.learning
-        rlprof_find_caller(PyThreadState_Get(), &code, &at)
+        find_forwards_caller(self, &code, &at)
         if record.unheard:
             begin_loss_here(record, self.loss, code, at)
             return self.learning
@@ -152,7 +155,7 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
         else:
             self.begins(None, 0)
         return self.learning
-    rlprof_find_caller(PyThreadState_Get(), &code, &at)
+    find_forwards_caller(self, &code, &at)
     if code == NULL:
         return self.acting
     remember_acting(record, code, at, module)

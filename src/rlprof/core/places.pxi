@@ -2,7 +2,6 @@
 
 cdef enum:
     KIND_SITE = 8
-    BESIDE_STORING = 1 << 16  # the group of spans around learning, which an inferred one may leave open
     FIRST_PLACES = 64
     FIRST_ASKED = 16  # calls of a place whose tensors are asked where they are; then one in so many
     MOST_PLACES = 8192
@@ -26,13 +25,10 @@ cdef class Counted:
     """A method that an object finds as ours and a class as the original: programs look up `torch.Tensor.item` and compare
     it with the function they are asked to override.
 
-    `find(frame)` names a place: (name, or None where it is passed over; whether to remember it). Calls on tensors that
-    are not the CPU's have the phase `phase_away`; those of a tensor that `is_watched` by somebody, who would see us look
-    at it, are told by `is_away(tensor)`. Where a call may turn out to be nothing, `moves(tensor, ...)` says what it is
-    instead: False, or its phase.
-
-    With a phase that `stores`, only calls count from places that take turns with env steps, outside of everything that
-    is busy with something else: that is how a rollout is stored by hand.
+    `find(frame)` names a place: (name, or None where it is passed over; whether to remember it). Calls have the phase
+    `phase_here`, those on tensors that are not the CPU's `phase_away`; those of a tensor that `is_watched` by somebody, who
+    would see us look at it, are told by `is_away(tensor)`. Where a call may turn out to be nothing, `moves(tensor, ...)`
+    says what it is instead: False, or its phase.
 
     The call itself is made from here, in the frame of the user's own: a warning that it gives names the user's line.
     """
@@ -44,7 +40,7 @@ cdef class Counted:
     cdef object is_away
     cdef object phase_away
     cdef object moves
-    cdef object stores
+    cdef object phase_here
     cdef KnownPlace *places
     cdef uint32_t room
     cdef uint32_t filled
@@ -56,7 +52,7 @@ cdef class Counted:
             raise MemoryError
         self.room = FIRST_PLACES
 
-    def __init__(self, original, find, *, is_watched=None, is_away=None, phase_away=None, moves=None, stores=None):
+    def __init__(self, original, find, *, is_watched=None, is_away=None, phase_away=None, moves=None, phase_here=None):
         from functools import update_wrapper
         update_wrapper(self, original)
         self.original = original
@@ -65,7 +61,7 @@ cdef class Counted:
         self.is_away = is_away
         self.phase_away = phase_away
         self.moves = moves
-        self.stores = stores
+        self.phase_here = phase_here
         self.step = call_counted
 
     def __dealloc__(self):
@@ -119,7 +115,7 @@ cdef int name_place(Counted self, PyObject *code, size_t at, KnownPlace *found) 
     found.alternated = 0
     found.idles = False
     if name is not None:
-        label = find_label(name, self.stores, KIND_SITE)
+        label = find_label(name, self.phase_here, KIND_SITE)
         found.label = found.seen = <PyObject *>label
     if known and self.filled < MOST_PLACES:
         make_room(self)
@@ -148,15 +144,16 @@ cdef PyObject *label_at(Counted self, KnownPlace *place, PyObject **args, size_t
     return <PyObject *>label
 
 
-cdef inline bint is_storing(KnownPlace *place, ThreadRecord *record) noexcept:
-    if place.idles or record.groups & ~<uint32_t>BESIDE_STORING:
-        return False
-    if place.steps == record.env_steps:
-        place.idles = place.alternated > 0 or place.steps > 0
-        return False
-    place.steps = record.env_steps
-    place.alternated += 1
-    return place.alternated > 2
+cdef inline KnownPlace *known_place(Counted self, PyObject *code, size_t at, KnownPlace *fresh,
+                                   int64_t *looked) except NULL:
+    """What is known of a place; of one that there is no room for, in `fresh`."""
+    cdef KnownPlace *place = slot_for(self, code, at)
+    if place.code != NULL:
+        return place
+    looked[0] = 0  # finding a name is no usual cost
+    name_place(self, code, at, fresh)
+    place = slot_for(self, code, at)
+    return fresh if place.code == NULL else place
 
 
 cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, PyObject *names) except NULL:
@@ -180,29 +177,14 @@ cdef PyObject *call_counted(PyObject *counted, PyObject **args, size_t count, Py
     rlprof_find_caller(last_state, &code, &at)
     if record.muted or code == NULL:
         return PyObject_Vectorcall(original, args, count, names)
-    place = slot_for(self, code, at)
-    if place.code == NULL:
-        looked = 0  # finding a name is no usual cost
-        name_place(self, code, at, &fresh)
-        place = slot_for(self, code, at)
-        if place.code == NULL:
-            place = &fresh
-        record = here()
+    place = known_place(self, code, at, &fresh, &looked)
+    record = here()
     node = innermost(record)
-    if place.label == NULL or (self.stores is not None and not is_storing(place, record)):
+    if place.label == NULL:
         record.passed += 1
         if looked:
             see_call(KIND_PASSED, looked)
         return PyObject_Vectorcall(original, args, count, names)
-    if self.stores is not None:
-        child = node_below(record, node, (<Label>place.label).id, &folded)
-        child.thinnable = True
-        if is_thinned(child):
-            count_untimed(node, child)
-            if looked:
-                see_call(KIND_UNTIMED, looked)
-            return PyObject_Vectorcall(original, args, count, names)
-        return call_in_span(record, child, folded, counted, 0, looked, original, args, count, names)
     if self.moves is None:  # most tensors of a place are where the last one was, and asking costs more than a span
         child = node_below(record, node, (<Label>place.seen).id, &folded)
         if is_thinned(child):

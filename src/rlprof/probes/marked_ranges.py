@@ -32,20 +32,20 @@ class _Entered:
     """Spans of context managers that are entered now. One may be entered again before it is left."""
 
     def __init__(self) -> None:
-        self._spans: dict[int, list[Any]] = {}
+        self.spans: dict[int, list[Any]] = {}
 
     def enter(self, manager: Any, name: str) -> None:
         loop.give_up_stages()
         span = _span(name, None, PROBE)
-        self._spans.setdefault(id(manager), []).append(span)
+        self.spans.setdefault(id(manager), []).append(span)
         span.__enter__()
 
     def leave(self, manager: Any) -> None:
-        spans = self._spans.get(id(manager))
+        spans = self.spans.get(id(manager))
         if spans:
             spans.pop().__exit__(None, None, None)
             if not spans:
-                self._spans.pop(id(manager), None)
+                self.spans.pop(id(manager), None)
 
 
 class _Pushed(threading.local):
@@ -81,7 +81,8 @@ def follow_manager(owner: type, name_of: Callable[[Any], str], patches: Patches,
 
     def wrap_exit(original: Function) -> Function:
         def leave(self: Any, *args: Any, **kwargs: Any) -> Any:
-            entered.leave(self)
+            if entered.spans:  # torch's optimizers mark every step, and most programs nothing
+                entered.leave(self)
             return original(self, *args, **kwargs)
 
         return leave

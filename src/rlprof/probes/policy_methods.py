@@ -10,14 +10,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from rlprof import _core
-from rlprof.model.kinds import PROBE
 from rlprof.probes import compiling
 from rlprof.probes.gradients import without_gradients
 from rlprof.probes.groups import FORWARD
 from rlprof.probes.guesses import list_inferred
 from rlprof.probes.patching import Patches
 from rlprof.probes.telling_names import is_plain
-from rlprof.probes.torch import acts_with_gradients, phase_without_gradients
+from rlprof.probes.torch import FORWARD_GROUPS, acts_for_learning, acts_with_gradients
 
 NAMES: Final = (
     "get_action", "get_actions", "get_action_and_value", "get_value", "get_values", "get_logits", "get_distribution",
@@ -26,9 +25,8 @@ NAMES: Final = (
 )  # fmt: skip
 
 
-_getframe = sys._getframe
-_guarded_span = _core.guarded_span
 _is_busy = _core.is_busy
+never: Callable[[], bool] = bool
 
 
 def timed_method(name: str, is_grad_enabled: Callable[[], bool]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -36,23 +34,25 @@ def timed_method(name: str, is_grad_enabled: Callable[[], bool]) -> Callable[[Ca
 
     def wrap(original: Callable[..., Any]) -> Callable[..., Any]:
         listed = False
-        switches_off = without_gradients(original)
+        has_gradients = never if without_gradients(original) else is_grad_enabled
+        forward = _core.Forward(
+            original,
+            has_gradients,
+            compiling.is_compiling,
+            acts_with_gradients,
+            acts_for_learning,
+            FORWARD_GROUPS,
+            wrapped=True,
+        )
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:  # a function, since torch's compiler must see through it
             nonlocal listed
-            if compiling.is_compiling() or _is_busy(FORWARD):
+            if compiling.is_compiling():
                 return original(*args, **kwargs)
-            if not listed:
+            if not listed and not _is_busy(FORWARD):
                 listed = True
                 list_inferred(name, original, "policy")
-            frame = _getframe(1)
-            code, place = frame.f_code, frame.f_lasti
-            if not switches_off and is_grad_enabled() and not acts_with_gradients(code, place):
-                phase: str | None = "learn.loss"
-            else:
-                phase = phase_without_gradients(code, place, args[0] if args else None)
-            with _guarded_span("forward", phase, PROBE, FORWARD):
-                return original(*args, **kwargs)
+            return forward(*args, **kwargs)
 
         return call
 

@@ -11,13 +11,13 @@ from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.counting import say_uncounted
 from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, START, TRAIN
-from rlprof.probes.logged_rates import noting_scalar, rates
+from rlprof.probes.logged_rates import rates
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
 from rlprof.probes.subclasses import follow_subclasses
 from rlprof.probes.vector_steps import answering, sending, waiting
 from rlprof.record.noted import note
-from rlprof.record.wrap import Wrap, named_by_class, outermost, outermost_step, stretches, timed
+from rlprof.record.wrap import Wrap, chained, named_by_class, outermost, outermost_step, stretches, timed
 
 LIBRARY: Final = "stable_baselines3"
 
@@ -146,9 +146,18 @@ def install_evaluation(module: ModuleType, patches: Patches) -> None:
     patches.function(module, "evaluate_policy", evaluation)
 
 
+def _noting_rates(original: Callable[..., Any]) -> Callable[..., Any]:
+    """What is recorded is looked at once it is written: programs record at each step, and write now and then."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        rates.see_all(getattr(self, "name_to_value", None))
+        return original(self, *args, **kwargs)
+
+    return call
+
+
 def install_logger(module: ModuleType, patches: Patches) -> None:
-    patches.method(module.Logger, "dump", outermost("log", "log", LOG))
-    patches.method(module.Logger, "record", noting_scalar)
+    patches.method(module.Logger, "dump", chained(_noting_rates, outermost("log", "log", LOG)))
     rates.watch(patches)
 
 

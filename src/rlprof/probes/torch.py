@@ -21,8 +21,6 @@ LIBRARY: Final = "torch"
 #: Of a forward pass, a loss, training as a whole, evaluation: in this order `_core.Forward` wants them.
 FORWARD_GROUPS: Final = (FORWARD, LOSS, TRAIN, EVALUATE)
 
-_is_busy = _core.is_busy
-
 
 def timed_forward(
     is_grad_enabled: Callable[[], bool], is_compiling: Callable[[], bool]
@@ -39,19 +37,6 @@ def timed_forward(
 
 def acts_for_learning(code: CodeType, place: int) -> bool:
     return loop.acts_for_learning((code, place))
-
-
-def phase_without_gradients(code: CodeType, place: int, module: Any) -> str | None:
-    """A target network has no gradients either, but it is asked in the middle of learning: the loss begins there."""
-    if _is_busy(EVALUATE):
-        return None
-    if _is_busy(LOSS):
-        return "learn.loss"
-    if _is_busy(TRAIN):
-        loop.begin_loss(None)
-        return "learn.loss"
-    told = _core.note_acting(code, place, module)
-    return "learn.loss" if told and loop.acts_for_learning((code, place)) else "policy.forward"
 
 
 def acts_with_gradients(code: CodeType | None, place: int) -> bool:

@@ -170,8 +170,10 @@ def install(module: ModuleType, patches: Patches) -> None:
     uploads.watch(patches)
     _put(torch.Tensor, "to", _counted_to(sites, _Moves(torch), uploads, torch.Tensor.to, tensors), patches)
     # A rollout that is stored by hand: `observations[step] = observation`.
-    stored = _core.Counted(torch.Tensor.__setitem__, functools.partial(sites.find, "tensor[i] ="), stores="buffer.add")
-    _put(torch.Tensor, "__setitem__", stored, patches)
+    find = functools.partial(sites.find, "tensor[i] =")
+    stored = _core.Counted(torch.Tensor.__setitem__, find, phase_here="buffer.add")
+    if _core.watch_stores(torch.Tensor, stored):
+        patches.on_undo(functools.partial(_core.leave_stores, torch.Tensor))
     _install_from_lists(torch, sites, is_traced, patches)
 
 
