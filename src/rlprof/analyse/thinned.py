@@ -13,6 +13,7 @@ from math import sqrt
 from typing import Final
 
 from rlprof.analyse.tree import SpanTree
+from rlprof.analyse.unseen import pace_unseen, unseen_calls
 from rlprof.model.histogram import variation
 from rlprof.model.recording import Process
 
@@ -37,16 +38,17 @@ def estimate_untimed(process: Process, tree: SpanTree, self_ns: Mapping[int, flo
     if all(value == 1.0 for value in ratio.values()):
         same = dict.fromkeys(tree.order, 1.0)
         return Estimate(self_ns, same, same)
+    more = {identity: _more_time(process, tree, identity, ratio[identity]) for identity in tree.order}
     own, growth = dict(self_ns), dict(ratio)
     beneath = dict(self_ns)  # of each path with all that is inside, as far as it was timed
     for identity in reversed(tree.order):
         below = tree.children[identity]
-        moved = sum((ratio[child] - 1.0) * beneath[child] for child in below)
+        moved = sum(more[child] * beneath[child] for child in below)
         if moved > 0.0:
             # Chance may have timed the longer calls: there is no more to move than the span around has.
             part = min(own[identity] / moved, 1.0)
             for child in below:
-                growth[child] = 1.0 + (ratio[child] - 1.0) * part
+                growth[child] = 1.0 + more[child] * part
             own[identity] = max(own[identity] - moved * part, 0.0)  # rounding must not leave less than nothing
         beneath[identity] += sum(beneath[child] for child in below)
     calls: dict[int, float] = {}
@@ -64,6 +66,15 @@ def _ratio(process: Process, identity: int) -> float:
     if stats is None or not stats.untimed or stats.timed <= 0:
         return 1.0
     return stats.count / stats.timed
+
+
+def _more_time(process: Process, tree: SpanTree, identity: int, ratio: float) -> float:
+    """The time of a path's untimed calls, in that of its timed ones."""
+    if ratio == 1.0:
+        return 0.0
+    unseen = unseen_calls(process, identity) / process.stats[identity].timed
+    pace = pace_unseen(process, identity, tree.parent[identity]) if unseen else 1.0
+    return ratio - 1.0 + unseen * (pace - 1.0)
 
 
 def relative_error(process: Process, identity: int) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +58,22 @@ def test_no_more_is_moved_than_the_span_around_has() -> None:
     assert operation(step, "step").self_seconds == pytest.approx(0.0)
     assert operation(step, "item").self_seconds == pytest.approx(51e-6)
     assert operation(step, "item").calls == 1000
+
+
+def rested(asleep_seconds: float) -> Operation:
+    """A level that was looked at in 100 of 1,000 steps, of 10 ms each, 8 of them its own; the others took so long."""
+    step = span("step", span("Slow", count=100, untimed=900, self_seconds=0.8, kind=LEVEL), count=1000)
+    step = replace(step, self_ns=round((1.0 + asleep_seconds - 0.8) * 1e9))
+    recording = a_recording(seconds=1.0 + asleep_seconds).spans(step)
+    recording.slice_of_time(0, 1, {"step": 1.0, "Slow": 0.8}, calls={"step": 100, "Slow": 100})
+    recording.slice_of_time(1, 1 + asleep_seconds, {"step": asleep_seconds}, calls={"step": 900})
+    return next(found for found in operations_of(open_account(recording.build().main)) if found.path[-1] == "Slow")
+
+
+def test_levels_that_rest_are_taken_to_slow_down_as_the_step_around_them_does() -> None:
+    assert rested(9.0).total_seconds == pytest.approx(8.0)
+    assert rested(18.0).total_seconds == pytest.approx(0.8 + 2 * 7.2)
+    assert rested(4.5).total_seconds == pytest.approx(0.8 + 0.5 * 7.2)
 
 
 def trees(depth: int = 3) -> st.SearchStrategy[SpanSpec]:
