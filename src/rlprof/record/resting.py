@@ -2,7 +2,7 @@
 
 Even a call that is only counted costs the interpreter a detour. Levels of an environment, wrapper in wrapper in every
 one of many environments, are the most frequent by far and the least needed: the step around them is timed all the same.
-So in one flush of ten they are looked at. For the other nine, their calls are put down as untimed ones, as many to each
+So in one flush of ten, and later of sixty, they are looked at. For the others, their calls are put down as untimed ones, as many to each
 step around them as there were when they were last seen; the report then moves the time where it belongs, as for all
 calls that were thinned out. A step may be that of many environments or of one: where env steps are counted, there are
 as many calls to each of those.
@@ -18,8 +18,11 @@ from rlprof.record.noted import noted
 
 #: The fact that record/alternation.py notes.
 ALTERNATES: Final = "alternate"
-#: Flushes in which resting probes sleep, for each one in which they are awake.
+#: Flushes in which resting probes sleep, before they are looked at for the second time.
 SLEEPS: Final = 9
+#: Each night is half as long again as the one before, up to this: what levels take for each step is known better and
+#: better, and a class that was changed a thousand times is one that Python 3.12 makes quick no more.
+MOST_SLEEPS: Final = 60
 #: Calls of a level in flushes that were looked at, before it may rest.
 ENOUGH_CALLS: Final = 2000
 #: What a call takes that is looked at, at the least: it is no longer inlined.
@@ -76,6 +79,7 @@ class Resting:
         self._parent: dict[int, int] = {}
         self._levels: set[int] = set()
         self._sleeps = 0  # flushes still to come
+        self._night = SLEEPS  # how many it will be next time
 
     def learn_path(self, path: int, parent: int | None, *, is_level: bool) -> None:
         if not is_level or parent is None:
@@ -115,7 +119,8 @@ class Resting:
         calls = sum(counts.get(path, 0) for path in self._levels)
         if calls * DETOUR_NS / seconds < self._worth or self._is_new(counts) or ALTERNATES in noted():
             return
-        self._sleeps = SLEEPS
+        self._sleeps = self._night
+        self._night = min(self._night + self._night // 2, MOST_SLEEPS)
         for each in tuple(restables):
             each.rest()
 

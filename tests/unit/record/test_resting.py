@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlprof.record import resting
-from rlprof.record.resting import ENOUGH_CALLS, SLEEPS, Resting
+from rlprof.record.resting import ENOUGH_CALLS, MOST_SLEEPS, SLEEPS, Resting
 
 STEP, OUTER, INNER = 1, 2, 3
 #: A flush of half a second with 2% to spend: levels rest when called more often than 3,000 times in it.
@@ -64,15 +65,17 @@ def flush(
     return missed
 
 
-def test_levels_that_are_called_often_sleep_nine_flushes_of_ten(sleeper: Sleeper) -> None:
+def test_levels_that_are_called_often_sleep_longer_every_night(sleeper: Sleeper) -> None:
     made = levels()
     flush(made, OFTEN // 8, 8, awake=True)
     nights = []
-    for _ in range(3 * (SLEEPS + 1)):
-        nights.append(not sleeper.awake)
+    for _ in range(600):
+        nights.append(sleeper.awake)
         flush(made, OFTEN // 8, 8, awake=sleeper.awake)
-    assert sum(nights) == 3 * SLEEPS
-    assert nights[: SLEEPS + 1] == [True] * SLEEPS + [False]
+    awake = [number for number, is_awake in enumerate(nights) if is_awake]
+    lengths = [later - earlier - 1 for earlier, later in pairwise([-1, *awake])]
+    assert lengths[:4] == [SLEEPS, 13, 19, 28]
+    assert set(lengths[6:]) == {MOST_SLEEPS}
 
 
 def test_levels_that_are_called_seldom_never_rest(sleeper: Sleeper) -> None:
