@@ -2,10 +2,10 @@
 
 Even a call that is only counted costs the interpreter a detour. Levels of an environment, wrapper in wrapper in every
 one of many environments, are the most frequent by far and the least needed: the step around them is timed all the same.
-So in one flush of ten, and later of sixty, they are looked at. For the others, their calls are put down as untimed ones, as many to each
-step around them as there were when they were last seen; the report then moves the time where it belongs, as for all
-calls that were thinned out. A step may be that of many environments or of one: where env steps are counted, there are
-as many calls to each of those.
+So in one flush of ten, and later of sixty, they are looked at. For the others, their calls are put down as untimed
+ones, as many to each step around them as there were when they were last seen; the report then moves the time where it
+belongs, as for all calls that were thinned out. A step may be that of many environments or of one: where env steps are
+counted, there are as many calls to each of those.
 """
 
 from __future__ import annotations
