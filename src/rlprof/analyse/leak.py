@@ -1,12 +1,14 @@
 """Whether resident memory keeps rising after the run has settled: a leak, and no buffer that fills.
 
-What is allocated once shows as a jump; what is kept of every step shows as a rise that never rests.
+What is allocated once shows as a jump; what is kept of every step shows as a rise that never rests. So does an array
+that was made at the start and is filled row by row, as zeros take no memory before they are written over: but nothing
+more is allocated meanwhile.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,6 +32,8 @@ LARGEST_PART: Final = 0.4
 SMALLEST_MB: Final = 16.0
 SMALLEST_SHARE: Final = 0.05
 MOST_POINTS: Final = 200
+#: What must be allocated for each byte that becomes resident, where it is known: else it was allocated before.
+LEAST_ALLOCATED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,11 @@ class Leak:
     may_fill: bool  # a replay buffer was written to meanwhile: it may be that which grows
 
 
-def leak_of(memory: MemoryTable, pace: Pace | None) -> Leak | None:
-    """The rise after start-up; None where memory rests, or too little was seen."""
+def leak_of(memory: MemoryTable, pace: Pace | None, allocated: Any = None) -> Leak | None:
+    """The rise after start-up; None where memory rests, was allocated before, or too little was seen.
+
+    `allocated` is the fact of what was allocated at which moments; it may be missing, or damaged.
+    """
     if pace is None:
         return None
     start, end = int(pace.start_ns[0]), int(pace.end_ns[-1])
@@ -57,6 +64,9 @@ def leak_of(memory: MemoryTable, pace: Pace | None) -> Leak | None:
         return None
     levels = _levels(size, _steps_at(at, pace))
     if levels is None or not _rises_without_rest(levels):
+        return None
+    more = _allocated_between(allocated, begin, end)
+    if more is not None and more < LEAST_ALLOCATED * float(levels[-1] - levels[0]):
         return None
     kept = np.unique(np.linspace(0, len(at) - 1, min(len(at), MOST_POINTS)).astype(np.int64))
     line = sen_line((at[kept] - at[0]) / (60 * NS_PER_SECOND), size[kept])
@@ -93,6 +103,19 @@ def _rises_without_rest(levels: FloatColumn) -> bool:
     if whole < max(SMALLEST_MB, SMALLEST_SHARE * float(levels[0])):
         return False
     return bool((rises >= SMALLEST_PART * whole / len(rises)).all() and (rises <= LARGEST_PART * whole).all())
+
+
+def _allocated_between(fact: Any, begin: int, end: int) -> float | None:
+    """MB that the process has asked for meanwhile; None where nobody knows. Only changes were noted."""
+    rows = [row for row in fact if _is_row(row)] if isinstance(fact, list) else []
+    if not rows or rows[0][0] > begin:
+        return None
+    before, after = ([size for at, size in rows if at <= moment][-1] for moment in (begin, end))
+    return float(after - before) / BYTES_PER_MB
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == 2 and all(type(value) is int for value in row)
 
 
 def _may_fill(pace: Pace) -> bool:

@@ -18,16 +18,11 @@ from rlprof.record.budget import Budget
 from rlprof.record.complain import complain
 from rlprof.record.facts import library_facts
 from rlprof.record.identity import Identity
-from rlprof.record.memory_use import FaultCourse
+from rlprof.record.memory_use import Course, allocated_bytes, major_faults
 from rlprof.record.noted import before_flush, noted
 from rlprof.record.own_cost import Calibration, OwnCost
 from rlprof.record.resting import Resting
-from rlprof.record.source_loops import (
-    comprehensions_of_files,
-    item_loops_of_files,
-    loops_of_files,
-    pauses_of_files,
-)
+from rlprof.record.source_facts import facts_of_files
 from rlprof.record.stacks import drain_stacks
 from rlprof.record.stretches import stretches
 from rlprof.recording.columns import KINDS, join_rows
@@ -73,7 +68,7 @@ class Flusher:
         self._lanes_seen = 0
         self._last_ns = identity.start_ns
         self._flushes = 0
-        self._faults = FaultCourse()
+        self._courses = {"major_faults": Course(major_faults), "allocated_bytes": Course(allocated_bytes)}
         self._write_failed = False
         self._lost = {"events_dropped": 0, "rows_dropped": 0}
 
@@ -231,17 +226,15 @@ class Flusher:
                 self._facts["name"] = multiprocessing.current_process().name
         if status != "running" and self.identity.role == "main":
             own = Counter({file: places for file, places in self._files.items() if is_users(file)})
-            self._facts["loops"] = loops_of_files(own, self.identity.started)
-            self._facts["item_loops"] = item_loops_of_files(own, self.identity.started)
-            self._facts["comprehensions"] = comprehensions_of_files(own, self.identity.started)
-            self._facts["pauses"] = pauses_of_files(own, self.identity.started)
+            self._facts.update(facts_of_files(own, self.identity.started))
         self._facts.update(noted())
         self._facts.update(stretches.facts())
         turns, steps = _core.envs_in_turn()
         if turns >= FEWEST_TURNS:
             self._facts["envs_in_turn"] = steps / turns
-        self._faults.note(now)
-        self._facts["major_faults"] = self._faults.fact()
+        for name, course in self._courses.items():
+            course.note(now)
+            self._facts[name] = course.fact()
         recorded = totals.pop("recorded_ns")
         lane = totals.pop("iteration_lane")
         totals["events_dropped"] += self._lost["events_dropped"]

@@ -1,12 +1,15 @@
 """Signs of a process that is short of memory, as the kernel counts them: pages read back, pages swapped out.
 
 Noted at the start and again now and then. When pages were read back is noted, too, because a program's start reads its
-libraries in that way. Nothing here may fail.
+libraries in that way; and how much was allocated when, because resident memory rises as well where what was allocated
+long ago is written to for the first time. Nothing here may fail.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +19,7 @@ if sys.platform != "win32":
     import resource
 
 _STATUS: Final = Path("/proc/self/status")
+_SIZES: Final = "/proc/self/statm"
 _MACHINE: Final = Path("/proc/vmstat")
 MOST_MOMENTS: Final = 128
 
@@ -40,15 +44,25 @@ def major_faults() -> int | None:
         return None
 
 
-class FaultCourse:
-    """How many pages had been read back at which moments. Long courses keep every second moment."""
+def allocated_bytes() -> int | None:
+    """The size of this process's address space: what is resident, and what it may still write to."""
+    try:
+        with open(_SIZES, "rb", buffering=0) as file:
+            return int(file.read(128).split()[0]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, AttributeError, ValueError, IndexError):
+        return None
 
-    def __init__(self) -> None:
+
+class Course:
+    """What was counted at which moments. Long courses keep every second moment."""
+
+    def __init__(self, count: Callable[[], int | None]) -> None:
+        self._count = count
         self._rows: list[tuple[int, int]] = []
 
     def note(self, at_ns: int) -> None:
         """To be asked now and then; a moment at which nothing has changed is not kept."""
-        now = major_faults()
+        now = self._count()
         if now is None or (self._rows and self._rows[-1][1] == now):
             return
         if len(self._rows) >= MOST_MOMENTS:

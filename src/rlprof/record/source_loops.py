@@ -7,20 +7,15 @@ the source, or not as it was, so that it is looked at here.
 from __future__ import annotations
 
 import ast
-import os
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeVar
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
 
 #: (first line, last line, whether it goes backwards)
 Loop = tuple[int, int, bool]
-Row = TypeVar("Row")
 
-#: Files that are read, those with the most samples: more would only delay the end.
-MOST_FILES: Final = 12
 LARGEST_FILE: Final = 1_000_000  # bytes
-MOST_LOOPS: Final = 400  # of a file
 #: Calls, and words of names, that stand for many items.
 _DRAWS: Final = frozenset({"range", "trange", "sample", "choice", "choices", "randint", "integers", "permutation"})
 _ITEMS: Final = frozenset(
@@ -46,37 +41,6 @@ _FOR_EACH: Final = frozenset({"map", "filter", "reduce", "starmap", "apply_along
 _PAUSES: Final = frozenset({"sleep", "tick", "tick_busy_loop"})
 
 
-def loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[Loop]]:
-    """The loops of the files that samples fell into, by file; without those changed since the run began."""
-    return _by_file(samples, changed_before, loops_of)
-
-
-def item_loops_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
-    """The same for the first and last lines of those loops that go from item to item."""
-    return _by_file(samples, changed_before, item_loops_of)
-
-
-def comprehensions_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
-    """The same for comprehensions, which are loops in one expression."""
-    return _by_file(samples, changed_before, comprehensions_of)
-
-
-def pauses_of_files(samples: Counter[str], changed_before: float) -> dict[str, list[tuple[int, int]]]:
-    """The same for statements that wait for time to pass."""
-    return _by_file(samples, changed_before, pauses_of)
-
-
-def _by_file(
-    samples: Counter[str], changed_before: float, find: Callable[[str], Iterable[Row]]
-) -> dict[str, list[Row]]:
-    found = {}
-    for file, _ in samples.most_common(MOST_FILES):
-        source = _read(file, changed_before)
-        if source is not None:  # that there are none is worth knowing, too
-            found[file] = list(find(source))[:MOST_LOOPS]
-    return found
-
-
 def loops_of(source: str) -> Iterator[Loop]:
     """All `for` and `while` loops of a module, in order; none where it is no Python that we read."""
     for node, last in _loops(source):
@@ -96,19 +60,20 @@ def item_loops_of(source: str) -> Iterator[tuple[int, int]]:
 def comprehensions_of(source: str) -> Iterator[tuple[int, int]]:
     """Comprehensions, generator expressions, and calls that have a function called for each item."""
     for node in ast.walk(parsed(source)):
-        if isinstance(node, _COMPREHENSIONS) or (isinstance(node, ast.Call) and _last_name(node.func) in _FOR_EACH):
+        if isinstance(node, _COMPREHENSIONS) or (isinstance(node, ast.Call) and last_name(node.func) in _FOR_EACH):
             yield node.lineno, node.end_lineno or node.lineno
 
 
 def pauses_of(source: str) -> Iterator[tuple[int, int]]:
     """Calls of `time.sleep` and its like."""
     for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.Call) and _last_name(node.func) in _PAUSES:
+        if isinstance(node, ast.Call) and last_name(node.func) in _PAUSES:
             yield node.lineno, node.end_lineno or node.lineno
 
 
+@lru_cache(maxsize=1)
 def parsed(source: str) -> ast.Module:
-    """A module's tree; an empty one where it is no Python that we read."""
+    """A module's tree, which is asked for several times in a row; an empty one where it is no Python that we read."""
     try:
         # What there is to say of the source was said when the program was loaded.
         with warnings.catch_warnings():
@@ -127,14 +92,14 @@ def _loops(source: str) -> Iterator[tuple[ast.For | ast.While, int]]:
 def _counts(iterated: ast.expr) -> bool:
     """`range(...)`, a random draw, or what is called indices or a batch; also inside `enumerate` and `zip`."""
     if isinstance(iterated, ast.Call):
-        name = _last_name(iterated.func)
+        name = last_name(iterated.func)
         if name in ("enumerate", "zip", "tqdm", "reversed", "list", "sorted"):
             return any(_counts(each) for each in iterated.args)
         return name in _DRAWS
-    return not _ITEMS.isdisjoint(_last_name(iterated).lower().split("_"))
+    return not _ITEMS.isdisjoint(last_name(iterated).lower().split("_"))
 
 
-def _last_name(node: ast.expr) -> str:
+def last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
@@ -159,14 +124,3 @@ def _any_back(given: Iterable[ast.expr]) -> bool:
 
 def _is_negative(value: ast.expr) -> bool:
     return isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
-
-
-def _read(file: str, changed_before: float) -> str | None:
-    try:
-        facts = os.stat(file)
-        if facts.st_size > LARGEST_FILE or facts.st_mtime > changed_before:
-            return None
-        with open(file, encoding="utf-8") as opened:
-            return opened.read()
-    except (OSError, UnicodeDecodeError, ValueError):
-        return None

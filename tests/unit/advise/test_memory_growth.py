@@ -11,6 +11,7 @@ from rlprof.advise.report import complete_report
 from rlprof.advise.rules.memory_growth import LIKE_A_TRANSITION
 from rlprof.model.report import Finding
 from support.courses import Run, always
+from support.recordings import SECOND, START_NS
 
 MB = 1_000_000
 LOOP = {"env.step": always(1e-4), "policy.forward": always(3e-4), "learn.loss": always(4e-4)}
@@ -52,6 +53,31 @@ def test_a_rollout_buffer_begins_anew_and_fills_nothing() -> None:
 
 def test_a_filling_replay_buffer_is_no_leak() -> None:
     assert findings(leak, REPLAY) == []
+
+
+def with_allocated(sizes: list[tuple[float, float]] | str) -> list[Finding]:
+    """The leak above in a program whose allocations are known: (seconds since the start, MB)."""
+    builder = Run(LOOP).build()
+    builder.memory([(at, round(leak(at) * MB), -1) for at in np.arange(0.0, 22.0, 0.1).tolist()])
+    rows = [[START_NS + round(at * SECOND), round(size * MB)] for at, size in sizes] if sizes != "damaged" else [["x"]]
+    builder.facts = {**builder.facts, "allocated_bytes": rows}
+    return [found for found in complete_report(builder.build()).findings if found.rule == "memory-growth"]
+
+
+def test_an_array_that_was_made_at_the_start_and_fills_is_no_leak() -> None:
+    assert with_allocated([(0.5, 3000.0), (2.0, 4000.0)]) == []
+    assert with_allocated([(0.5, 3000.0), (2.0, 4000.0), (15.0, 4040.0)]) == []  # a thread was started
+
+
+def test_memory_that_is_allocated_as_it_rises_is_a_leak() -> None:
+    assert with_allocated([(float(at), 3000.0 + leak(at)) for at in range(22)])
+    assert with_allocated([(0.0, 3000.0), (9.0, 3064.0), (14.0, 3128.0), (19.0, 3192.0)])  # arenas of 64 MB
+
+
+def test_what_is_not_known_of_allocations_excuses_nothing() -> None:
+    assert with_allocated([])
+    assert with_allocated([(18.0, 3000.0)])
+    assert with_allocated("damaged")
 
 
 def test_what_may_be_a_transition_per_step_is_only_said() -> None:

@@ -10,14 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.record.source_loops import (
-    MOST_FILES,
-    comprehensions_of,
-    item_loops_of,
-    loops_of,
-    loops_of_files,
-    pauses_of,
-)
+from rlprof.record.source_calls import array_calls_of, old_tensors_of
+from rlprof.record.source_facts import MOST_FILES, facts_of_files
+from rlprof.record.source_loops import comprehensions_of, item_loops_of, loops_of, pauses_of
 
 SOURCE = textwrap.dedent(
     """
@@ -92,7 +87,7 @@ def test_files_that_are_gone_or_were_changed_meanwhile_are_left_out(tmp_path: Pa
     os.utime(kept, (100.0, 100.0))
     os.utime(changed, (300.0, 300.0))
     seen = Counter({str(kept): 3, str(changed): 5, str(tmp_path / "gone.py"): 9, "<string>": 2})
-    assert list(loops_of_files(seen, 200.0)) == [str(kept)]
+    assert list(facts_of_files(seen, 200.0)["loops"]) == [str(kept)]
 
 
 def test_only_the_files_with_most_samples_are_read(tmp_path: Path) -> None:
@@ -102,7 +97,7 @@ def test_only_the_files_with_most_samples_are_read(tmp_path: Path) -> None:
         file.write_text(SOURCE)
         os.utime(file, (100.0, 100.0))
         seen[str(file)] = number
-    found = loops_of_files(seen, 200.0)
+    found = facts_of_files(seen, 200.0)["loops"]
     assert len(found) == MOST_FILES
     assert str(tmp_path / "0.py") not in found
 
@@ -134,3 +129,37 @@ def test_loops_in_one_expression(statement: str, is_one: bool) -> None:
 )
 def test_statements_that_wait(statement: str, is_one: bool) -> None:
     assert list(pauses_of(statement)) == ([(1, 1)] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_one"),
+    [
+        ("import numpy as np\nx = np.tanh(y)", True),
+        ("import torch.nn.functional as F\nx = F.relu(y)", True),
+        ("from scipy.ndimage import zoom\nx = zoom(y, 2)", True),
+        ("import torch\nx = torch.special.expit(y)", True),
+        ("import math\nx = y @ z", True),
+        ("import math\nx = math.tanh(y)", False),
+        ("x = np.tanh(y)", False),
+        ("import numpy as np\nx = y.sum()", False),
+    ],
+)
+def test_calls_of_array_libraries_are_known_by_what_was_imported(statement: str, is_one: bool) -> None:
+    assert list(array_calls_of(statement)) == ([(2, 2)] if is_one else [])
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_one"),
+    [
+        ("x = torch.FloatTensor(rows)", True),
+        ("x = LongTensor([m[1] for m in batch])", True),
+        ("x = torch.FloatTensor(64, 3)", False),
+        ("x = torch.FloatTensor(64)", False),
+        ("x = torch.FloatTensor(np.array(rows))", False),
+        ("x = torch.FloatTensor(states[rows])", False),
+        ("x = torch.FloatTensor(list(rows))", True),
+        ("x = torch.tensor(rows)", False),
+    ],
+)
+def test_tensors_that_old_types_make_of_lists(statement: str, is_one: bool) -> None:
+    assert list(old_tensors_of(statement)) == ([(1, 1)] if is_one else [])

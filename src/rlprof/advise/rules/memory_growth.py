@@ -23,7 +23,8 @@ LEAST_LOUD_MB: Final = 64.0
 
 def memory_growth(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks where memory keeps rising and no replay buffer was seen to fill."""
-    leak = leak_of(recording.main.memory, course_of(recording).pace)
+    main = recording.main
+    leak = leak_of(main.memory, course_of(recording).pace, main.facts.get("allocated_bytes"))
     if leak is None or leak.may_fill:
         return
     full = _minutes_until_full(recording, leak)
