@@ -9,6 +9,7 @@ from typing import Final
 
 from rlprof.analyse.inner_loops import InnerLoops
 from rlprof.analyse.ledger import open_account
+from rlprof.analyse.noted_lines import NotedLines
 from rlprof.analyse.stacks import files_below
 from rlprof.model.recording import Recording
 from rlprof.model.report import LineEntry
@@ -96,9 +97,17 @@ def known_remedy(line: LineEntry) -> str | None:
 def remedy_of(recording: Recording, line: LineEntry, *, in_loop: bool, alone: bool) -> str | None:
     """Of a line beside the steps, in a loop of its own or a function; `alone` where it is one of the training loop."""
     found = _among((*_BESIDE, *_KNOWN), files_below(open_account(recording.main), line.file, line.line))
-    if found is not None or alone or not is_plain(line):
+    if found is not None or alone or not is_plain(line) or _works_on_arrays(recording, line):
         return found
     return LOOP if in_loop or InnerLoops(recording).goes_round(line.file, line.line) else None
+
+
+def _works_on_arrays(recording: Recording, line: LineEntry) -> bool:
+    """Whether the loop around a line calls array libraries: what runs in C is on no stack, however large arrays are."""
+    calls, loop = NotedLines(recording, "array_calls"), InnerLoops(recording).innermost(line.file, line.line)
+    if loop is None:
+        return calls.has(line.file, line.line)
+    return calls.any_within(line.file, loop.first, loop.last)
 
 
 def is_plain(line: LineEntry) -> bool:

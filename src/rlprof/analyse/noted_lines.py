@@ -19,6 +19,9 @@ class NotedLines:
     def has(self, file: str, line: int) -> bool:
         return any(first <= line <= last for first, last in self._by_file.get(file, ()))
 
+    def any_within(self, file: str, first: int, last: int) -> bool:
+        return any(first <= begin and end <= last for begin, end in self._by_file.get(file, ()))
+
 
 def _is_range(row: object) -> bool:
     """A recording may be damaged."""

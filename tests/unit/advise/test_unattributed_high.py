@@ -96,6 +96,34 @@ def test_work_that_is_spread_over_a_librarys_functions_is_told_by_its_files() ->
     assert "into text" in findings(builder)[0].cure
 
 
+def unknown_program(*stack: FrameSpec, facts: dict[str, Any]) -> Finding:
+    """Most of a program of which nothing at all was recognised."""
+    builder = a_recording(seconds=100.0, facts={**FACTS, **facts}).spans()
+    (finding,) = findings(builder.sample("", 70, *stack).sample("", 30, CALLER))
+    return finding
+
+
+def test_of_a_program_that_is_not_known_only_what_has_a_cure_is_worth_a_warning() -> None:
+    loop = {"loops": {MINE.file: [[55, 60, False]]}, "array_calls": {MINE.file: [[70, 70]]}}
+    assert unknown_program(CALLER, MINE, facts=loop).severity == "warning"
+    assert unknown_program(CALLER, MINE, facts={}).severity == "info"
+    json = FrameSpec("dumps", "/usr/lib/python3.11/json/encoder.py", 200)
+    assert unknown_program(CALLER, MINE, json, facts={}).severity == "warning"
+
+
+def test_a_loop_that_calls_array_libraries_may_be_as_it_should_be() -> None:
+    """What runs in C is on no stack: whether arrays are large cannot be seen."""
+    facts = {"loops": {MINE.file: [[55, 60, False]]}, "array_calls": {MINE.file: [[58, 59]]}}
+    found = unknown_program(CALLER, MINE, facts=facts)
+    assert found.severity == "info"
+    assert "element by element" not in found.cure
+
+
+def test_the_loop_that_everything_runs_in_is_the_program() -> None:
+    entry = {"loops": {CALLER.file: [[200, 220, False]]}}
+    assert unknown_program(CALLER, facts=entry).severity == "info"
+
+
 def test_the_gain_is_bounded_by_what_the_function_named_first_took() -> None:
     builder = half_unattributed().sample("iteration", 50, MINE).sample("iteration", 50, LIBRARY)
     (finding,) = findings(builder)

@@ -13,10 +13,22 @@ from typing import Final
 
 from rlprof.advise.bounds import gain_if_free, late_imports, training_seconds
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, main_operations, named, own_lines, part_named, places, together
-from rlprof.advise.remedies import remedy_of
+from rlprof.advise.lines import (
+    evidence_of,
+    main_operations,
+    named,
+    own_lines,
+    part_named,
+    phase_named,
+    places,
+    together,
+)
+from rlprof.advise.remedies import LOOP, remedy_of
 from rlprof.advise.spots import Spot, spot_of, spots_of
 from rlprof.advise.verify import run_again
+from rlprof.analyse.inner_loops import TRAINING
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.stacks import shares_of_functions
 from rlprof.model.phases import OTHER, UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, LineEntry, Report, Severity
@@ -38,6 +50,8 @@ SMALLEST_FUNCTION: Final = 0.1
 SMALLEST_LINE: Final = 0.2
 #: What a line of the loop must have of the run to be called the cause.
 MOST_OF_RUN: Final = 0.5
+#: A function that nearly all stacks have in common is the program's main loop.
+ENTRY_SHARE: Final = 0.97
 _UNKNOWN: Final = (
     "see whether it is needed in every turn of the loop, or could be done less often, for all environments at once, "
     "or outside of the loop"
@@ -70,7 +84,7 @@ def _in_no_span(recording: Recording, report: Report) -> Iterator[Finding]:
     _, _, most = together(drilled, spot.lines)
     yield Finding(
         rule=RULE,
-        severity=_loudness(spot, spot.seconds / running),
+        severity=_loudness(spot, spot.seconds / running) if _is_backed(recording, report, spot) else "info",
         title=(
             f"{format_percent(share)} of the time{after} ({format_duration(seconds)}) is in no span"
             f"{_mostly(spot, seconds)}"
@@ -172,6 +186,20 @@ def _where(spot: Spot, line: LineEntry) -> str:
 def _loudness(spot: Spot, share: float) -> Severity:
     """Lines of a loop share its time unevenly, and acting in NumPy has no span: only most of the run is one line's."""
     return "info" if spot.in_loop and share < MOST_OF_RUN else "warning"
+
+
+def _is_backed(recording: Recording, report: Report, spot: Spot) -> bool:
+    """Whether a spot is known to be more than the program's work itself.
+
+    Of a program of which nothing was recognised all time is in no span. There only what has a cure is worth a warning,
+    and that of a loop where it is not the one that everything runs in.
+    """
+    if any(phase_named(report, phase) is not None for phase in TRAINING):
+        return True
+    line = spot.lines[0]
+    remedy = remedy_of(recording, line, in_loop=False, alone=False)
+    shares = shares_of_functions(open_account(recording.main), UNATTRIBUTED)
+    return remedy is not None and (remedy != LOOP or shares.get((line.file, line.function), 0.0) < ENTRY_SHARE)
 
 
 def _is_torchs(line: LineEntry) -> bool:
