@@ -8,6 +8,7 @@ from support.advice import SB3, found, train
 from support.recordings import FrameSpec, RecordingBuilder, SpanSpec, a_recording, span
 
 RESIZE = FrameSpec("Image.resize", "/home/ann/venv/lib/python3.11/site-packages/PIL/Image.py", 2300)
+ZOOM = FrameSpec("zoom", "/home/ann/venv/lib/python3.11/site-packages/scipy/ndimage/_interpolation.py", 700)
 DRAW = FrameSpec("ImageDraw.line", "/home/ann/venv/lib/python3.11/site-packages/PIL/ImageDraw.py", 230)
 LOGGING = FrameSpec("Logger.makeRecord", "/usr/lib/python3.11/logging/__init__.py", 1600)
 IMPORTING = FrameSpec("_find_and_load", "<frozen importlib._bootstrap>", 1176)
@@ -40,7 +41,7 @@ def test_a_film_of_a_few_frames_is_left_in_peace() -> None:
     assert found(builder, "render-cost") is None
 
 
-@pytest.mark.parametrize(("below", "severity"), [(RESIZE, "critical"), (DRAW, "info")])
+@pytest.mark.parametrize(("below", "severity"), [(RESIZE, "critical"), (ZOOM, "critical"), (DRAW, "info")])
 def test_pixels_may_be_what_the_agent_sees_unless_they_are_resized(below: FrameSpec, severity: str) -> None:
     builder = beside_steps().sample("env.step", 60, train(80, "World.look"), below)
     finding = found(builder.sample("env.step", 60, train(30, "World.step")), "render-cost")

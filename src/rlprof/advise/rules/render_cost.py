@@ -36,9 +36,9 @@ SMALLEST_OF_RUN: Final = 0.1
 SMALLEST_SHARE: Final = 0.2
 
 _DRAWS: Final = re.compile(
-    r"[\\/](PIL|cv2|pygame|matplotlib|skimage|imageio|pyglet|torchvision|moviepy)[\\/]|rendering\.py$"
+    r"[\\/](PIL|cv2|pygame|matplotlib|skimage|imageio|pyglet|torchvision|moviepy|scipy[\\/]ndimage)[\\/]|rendering\.py$"
 )
-_RESIZES: Final = re.compile(r"resize|thumbnail|rescale|reduce|interpolate", re.IGNORECASE)
+_RESIZES: Final = re.compile(r"resize|thumbnail|rescale|reduce|interpolate|zoom|spline_filter", re.IGNORECASE)
 
 
 def render_cost(recording: Recording, report: Report) -> Iterator[Finding]:
@@ -98,7 +98,8 @@ def _drawn_in_steps(report: Report) -> Iterator[Finding]:
         Saving(0.0, most),
         places(drawing),
         f"{named(drawing[0])}: draw at the size that the agent sees instead of resizing afterwards, keep what does not "
-        "change between steps as a background, or write the pixels into an array; if the agent does not see them, "
+        "change between steps as a background, or write the pixels into an array; where frames come in one size only, "
+        "take every n-th pixel (`frame[::2, ::2]`) or a quick resize (`cv2.resize`); if the agent does not see them, "
         "draw none while training",
         {
             "phases": [ENV_STEP],
