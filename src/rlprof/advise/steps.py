@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from rlprof.advise.lines import main_operations, outermost
 from rlprof.model.recording import Recording
 from rlprof.model.report import Operation, Report
 
 LEARNING: tuple[str, ...] = ("learn.loss", "learn.backward", "learn.optimizer", "learn.other", "buffer.sample")
+
+#: What the span of an outermost network's forward pass is called.
+FORWARD: Final = "forward"
 
 #: Environments that a call moves, where it is one: some calls may not have been counted.
 ONE_EACH = 1.2
@@ -22,6 +26,11 @@ def step_calls(report: Report) -> int:
 def forward_calls(report: Report) -> int:
     """Forward passes for acting."""
     return sum(entry.calls for entry in outermost(in_training(report), "policy.forward"))
+
+
+def network_calls(report: Report) -> int:
+    """Forward passes for whatever purpose, those for losses included."""
+    return sum(entry.calls for entry in in_training(report) if entry.path[-1] == FORWARD)
 
 
 def envs_per_step(report: Report) -> float | None:

@@ -6,7 +6,7 @@ import pytest
 
 from rlprof.model.kinds import SITE
 from support.advice import SB3, TRAIN, found, train
-from support.recordings import RecordingBuilder, SpanSpec, a_recording, span
+from support.recordings import FrameSpec, RecordingBuilder, SpanSpec, a_recording, span
 
 ITEM = ".item() train.py:21"
 
@@ -63,6 +63,50 @@ def test_a_few_reads_or_a_librarys_are_left_in_peace(builder: RecordingBuilder) 
     assert found(builder, "sync-in-loop") is None
 
 
+def rollouts_of_ones_own(calls: int) -> RecordingBuilder:
+    """Workers of the program's own play: no env step is seen, and an update is of 25 turns."""
+    return (
+        a_recording(seconds=100.0)
+        .spans(
+            span("loss", span("forward", count=2500, self_seconds=20.0), site(ITEM, calls, 20.0), phase="learn.loss"),
+            span("backward", count=100, self_seconds=20.0, phase="learn.backward"),
+            span("optimizer", count=100, self_seconds=40.0, phase="learn.optimizer"),
+        )
+        .counter("updates", 100)
+        .sample("loss", 60, train(21))
+    )
+
+
+def test_where_no_step_was_seen_it_is_the_networks_that_are_asked_each_turn() -> None:
+    assert found(rollouts_of_ones_own(2500), "sync-in-loop") is None
+    finding = found(rollouts_of_ones_own(40_000), "sync-in-loop")
+    assert finding is not None
+    assert finding.evidence["calls_per_turn"] == pytest.approx(16)
+
+
+def test_tensors_that_old_types_make_of_lists_are_found_by_source_and_samples() -> None:
+    builder = collecting().sample("collecting", 60, train(21, "replay"))
+    builder.facts = {**builder.facts, "old_tensors": {TRAIN: [[21, 21]]}}
+    finding = found(builder, "list-to-tensor")
+    assert finding is not None
+    assert (finding.where[0].file, finding.where[0].line) == (TRAIN, 21)
+    assert finding.severity == "warning"
+    assert "FloatTensor" in finding.title
+
+
+@pytest.mark.parametrize(
+    ("line", "below"),
+    [(22, ()), (21, (FrameSpec("work", "/usr/lib/python3.11/random.py", 9),))],
+    ids=["another line", "a library's work"],
+)
+def test_old_types_on_lines_that_take_no_time_by_themselves_are_left_in_peace(
+    line: int, below: tuple[FrameSpec, ...]
+) -> None:
+    builder = collecting().sample("collecting", 60, train(21, "replay"), *below)
+    builder.facts = {**builder.facts, "old_tensors": {TRAIN: [[line, line]]}}
+    assert found(builder, "list-to-tensor") is None
+
+
 def test_reads_in_an_advantage_function_belong_to_another_rule() -> None:
     builder = a_recording(seconds=100.0).spans(
         span("env.step", count=100, self_seconds=40.0),
@@ -74,6 +118,15 @@ def test_reads_in_an_advantage_function_belong_to_another_rule() -> None:
     assert finding is not None
     assert finding.where[0].line == 21
     assert finding.evidence["single_values_read"] == 90_000
+
+
+def test_what_follows_each_step_is_no_advantage_whatever_it_looked_like() -> None:
+    builder = a_recording(seconds=100.0).spans(
+        span("env.step", count=100, self_seconds=40.0),
+        span("advantage", site(ITEM, 90_000, 30.0), count=99, self_seconds=20.0),
+    )
+    builder.counter("env_steps", 1600).sample("advantage", 90, train(21, "bonus"))
+    assert found(builder, "advantage-loop") is None
 
 
 def test_what_lists_cost_is_bounded_by_the_calls_that_were_timed() -> None:

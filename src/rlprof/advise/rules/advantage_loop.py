@@ -7,9 +7,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
-from rlprof.advise.lines import evidence_of, named, own_lines, part_named, places, seconds_of, together
+from rlprof.advise.lines import (
+    evidence_of,
+    main_operations,
+    named,
+    outermost,
+    own_lines,
+    part_named,
+    places,
+    seconds_of,
+    together,
+)
 from rlprof.advise.sites import SYNCS, user_sites
 from rlprof.advise.spots import spots_of
+from rlprof.advise.steps import step_calls
 from rlprof.model.phases import UNATTRIBUTED
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, LineEntry, Report
@@ -19,6 +30,8 @@ RULE: Final = "advantage-loop"
 ADVANTAGE: Final = "advantage"
 #: Over all environments at once a transition costs about a microsecond, element by element ten and more.
 SMALLEST_EACH: Final = 5e-6
+#: Of fewer steps nothing can be told.
+FEWEST_STEPS: Final = 20
 #: Where the first calls are booked, from before the function was recognised.
 _BEFORE: Final = ("other", UNATTRIBUTED)
 #: Libraries whose functions the user's own loop calls for each element.
@@ -35,7 +48,7 @@ def _in_function(recording: Recording, report: Report) -> Iterator[Finding]:
     """A function that was recognised."""
     lines = [line for line in own_lines(part_named(report, ADVANTAGE)) if not _is_librarys(line)]
     steps = report.throughput.env_steps
-    if not lines or not steps:
+    if not lines or not steps or _is_of_each_step(report):
         return
     functions = {(known.file, known.name.partition(":")[2]) for known in report.inferred if known.role == ADVANTAGE}
     before = sum(
@@ -63,6 +76,12 @@ def _in_function(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": evidence_of(lines),
         },
     ).findings(report)
+
+
+def _is_of_each_step(report: Report) -> bool:
+    """What is worked out after each step, as a bonus for what is new, is about no rollout, whatever it looked like."""
+    calls = sum(entry.calls for entry in outermost(main_operations(report), ADVANTAGE))
+    return 2 * calls >= max(step_calls(report), FEWEST_STEPS)
 
 
 def _in_the_open(recording: Recording, report: Report) -> Iterator[Finding]:

@@ -7,20 +7,21 @@ from typing import Final
 
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.sites import SYNCS, Site, lines_of, most_of, user_sites
-from rlprof.advise.steps import step_calls
+from rlprof.advise.steps import network_calls, step_calls
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report
 from rlprof.model.units import format_count, format_duration
 
 RULE: Final = "sync-in-loop"
-#: Calls from one line for each step of the environments, or each update where there are more of them.
+#: Calls from one line for each step of the environments, or each update where there are more of them. Where no step was
+#: seen, for each time that networks are asked.
 FEWEST_PER_TURN: Final = 4.0
 PLACES_NAMED: Final = 5
 
 
 def sync_in_loop(recording: Recording, report: Report) -> Iterator[Finding]:
     """Speaks when lines of the user's make several such calls in each turn, and these take time."""
-    turns = max(step_calls(report), int(report.throughput.updates or 0))
+    turns = _turns(report)
     if not turns:
         return
     often = [site for site in user_sites(recording, report, SYNCS) if _is_looped(site, turns)]
@@ -48,6 +49,12 @@ def sync_in_loop(recording: Recording, report: Report) -> Iterator[Finding]:
             "lines": [_evidence(report, site) for site in often[:PLACES_NAMED]],
         },
     ).findings(report)
+
+
+def _turns(report: Report) -> int:
+    """Where no step was seen, an update may be of a whole rollout: networks are asked at least once a turn."""
+    updates = int(report.throughput.updates or 0)
+    return max(step_calls(report) or network_calls(report), updates)
 
 
 def _is_looped(site: Site, turns: int) -> bool:
