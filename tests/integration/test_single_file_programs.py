@@ -110,6 +110,23 @@ def test_a_rollout_its_advantages_and_its_minibatches_are_told_apart(tmp_path: P
     assert report["throughput"]["updates"] == 24
 
 
+def test_the_targets_of_an_actor_and_two_critics_are_part_of_the_loss(tmp_path: Path) -> None:
+    made = "twin, slow_actor = nn.Linear(4, 2), nn.Linear(4, 2)"
+    asked = "torch.min(target(torch.Tensor(following)), twin(torch.Tensor(following)))"
+    several = (
+        DQN.replace("online, target =", f"{made}\n    online, target =")
+        .replace("target(torch.Tensor(following))", asked)
+        .replace(
+            "                goal =",
+            "                wanted = slow_actor(torch.Tensor(following))\n                goal =",
+        )
+    )
+    report = report_of(tmp_path, several)
+    # The first three updates of three targets each came before their places were believed.
+    assert phase_calls(report)["policy.forward"] == 60 + 3 * 3
+    assert named(report, "loss") == 10
+
+
 def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:
     """The replay buffer is a library's that could run the loop, too; here it is the program that does."""
     pytest.importorskip("stable_baselines3")

@@ -31,12 +31,16 @@ def forget_places():
     watched_count = 0
 
 
-def last_acting():
-    """(number, code, place, module) of the last forward without gradients since the last env step, or None."""
+def last_actings():
+    """(number, [(code, place, module), ...]) of the last forwards without gradients since the last env step, in order."""
     cdef ThreadRecord *record = here()
-    if record.acting_code == NULL:
-        return None
-    return record.acted, <object>record.acting_code, record.acting_at, <object>record.acting_module
+    cdef Acting *one
+    cdef int i
+    found = []
+    for i in range(record.acting_count):
+        one = &record.acting[i]
+        found.append((<object>one.code, one.at, <object>one.module))
+    return record.acted, found
 
 
 cdef int watched_place(PyObject *code, size_t at) noexcept:
@@ -49,21 +53,40 @@ cdef int watched_place(PyObject *code, size_t at) noexcept:
 
 
 cdef void remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObject *module) noexcept:
-    cdef PyObject *before = record.acting_code
-    cdef PyObject *module_before = record.acting_module
+    """The same place again, as for each environment in turn, is remembered once; of too many, the latest."""
+    cdef int last = record.acting_count - 1
+    cdef Acting before
+    record.acted += 1
+    if last < MAX_ACTING - 1 and not (last >= 0 and record.acting[last].code == code and record.acting[last].at == at):
+        last += 1
+        record.acting_count += 1
+        record.acting[last].code = record.acting[last].module = NULL
+    before = record.acting[last]
     Py_XINCREF(code)
     Py_XINCREF(module)
-    record.acting_code = code
-    record.acting_module = module
-    record.acting_at = at
-    record.acted += 1
-    Py_XDECREF(before)
-    Py_XDECREF(module_before)
+    record.acting[last].code = code
+    record.acting[last].module = module
+    record.acting[last].at = at
+    Py_XDECREF(before.code)
+    Py_XDECREF(before.module)
+
+
+cdef void forget_actings(ThreadRecord *record) noexcept:
+    cdef Acting one
+    while record.acting_count:
+        record.acting_count -= 1
+        one = record.acting[record.acting_count]
+        Py_XDECREF(one.code)
+        Py_XDECREF(one.module)
 
 
 cdef bint brings_nothing_new(ThreadRecord *record) noexcept:
-    """Of the last forward without gradients since the last env step, at the beginning of a loss: it is known, or none."""
-    return record.acting_code == NULL or watched_place(record.acting_code, record.acting_at) >= 0
+    """Of the last forwards without gradients since the last env step, at the beginning of a loss: they are known, or none."""
+    cdef int i
+    for i in range(record.acting_count):
+        if watched_place(record.acting[i].code, record.acting[i].at) < 0:
+            return False
+    return True
 
 
 @cython.final

@@ -15,6 +15,7 @@ cdef enum:
     FLIGHT = 16384  # events kept of one iteration
     MAX_SLOW = 16
     MAX_GROUPS = 32
+    MAX_ACTING = 4  # two critics' targets and an actor's are three
     MAX_TURNS = 4096  # iterations listed per drain
     SEEN = 8  # children that a node finds at once, by the last bits of their labels
 
@@ -72,6 +73,11 @@ cdef struct Lane:
     uint64_t ident
     Node *more
 
+cdef struct Acting:
+    PyObject *code
+    PyObject *module
+    size_t at
+
 cdef struct ThreadRecord:
     uint64_t serial  # of the interpreter's thread state: never used twice
     Stack *current
@@ -81,9 +87,8 @@ cdef struct ThreadRecord:
     uint64_t ident
     uint32_t busy[MAX_GROUPS]  # open spans of each group
     uint32_t groups  # a bit for each that is busy
-    PyObject *acting_code  # where the last forward without gradients since the last env step was made
-    PyObject *acting_module
-    size_t acting_at
+    Acting acting[MAX_ACTING]  # where the last forwards without gradients since the last env step were made
+    int acting_count
     uint64_t acted  # such forwards
     bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step

@@ -46,13 +46,9 @@ def envs_in_turn():
 
 
 cdef inline void begin_step(ThreadRecord *record) noexcept:
-    cdef PyObject *code = record.acting_code
-    cdef PyObject *module = record.acting_module
     record.env_steps += 1
-    if code != NULL:
-        record.acting_code = record.acting_module = NULL
-        Py_XDECREF(code)
-        Py_XDECREF(module)
+    if record.acting_count:
+        forget_actings(record)
 
 
 cdef object step_errand = None

@@ -180,15 +180,12 @@ cdef inline void release(ThreadRecord *record, uint32_t group) noexcept:
 
 
 cdef void free_record(ThreadRecord *record) noexcept:
-    cdef PyObject *code = record.acting_code
-    cdef PyObject *module = record.acting_module
     cdef PyObject *loss = record.loss
     cdef PyObject *loss_code = record.loss_code
     cdef PyObject *learning = record.learning
     cdef PyObject *collecting = record.collecting
+    forget_actings(record)
     free(record)
-    Py_XDECREF(code)
-    Py_XDECREF(module)
     Py_XDECREF(loss)
     Py_XDECREF(loss_code)
     Py_XDECREF(learning)

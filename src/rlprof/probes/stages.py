@@ -4,7 +4,8 @@ From the first loss on, the program learns until it acts again: choosing minibat
 collects until a loss begins. What comes before its first update may be anything. A forward pass without gradients that
 a loss follows with no env step in between does not act. Where it asks a network that is never trained, or there was
 only a step or two to learn from, it is the target of that loss. Else the values at the end of a rollout were asked for,
-and what follows up to the loss are its advantages.
+and what follows up to the loss are its advantages. Of several, the last is looked at so; the others are targets only
+where they ask a network that is never trained.
 
 A program that marks its work itself, or a library that runs the loop, knows better: nothing is inferred there.
 """
@@ -75,25 +76,30 @@ class Stages:
             _core.begin_collecting()
 
     def note_loss(self) -> None:
-        """A loss begins: look back at the last forward without gradients."""
+        """A loss begins: look back at the forwards without gradients since the last env step."""
         self.end_advantage()
         self._begin_learning()
-        last = _core.last_acting()
-        if last is None or last[0] == self._acted or _core.is_busy(TRAIN):
+        acted, forwards = _core.last_actings()
+        if not forwards or acted == self._acted or not self._trained or _core.is_busy(TRAIN):
             return
-        self._acted, code, at, module = last
-        place = (code, at)
-        if place in self.places or len(self.places) >= MOST_PLACES or not self._trained:
+        self._acted = acted
+        few = _core.steps_since_update() < FEWEST_STEPS
+        *earlier, (code, at, module) = forwards
+        self._see((code, at), TARGET if few or self._is_untrained(module) else ROLLOUT_END)
+        for code, at, module in earlier:  # one that is trained may have acted, where the program learns before it steps
+            if self._is_untrained(module):
+                self._see((code, at), TARGET)
+
+    def _see(self, place: Place, kind: str) -> None:
+        if place in self.places or len(self.places) >= MOST_PLACES:
             return
-        kind = TARGET if self._is_target(module) else ROLLOUT_END
         seen = self._sightings[place, kind] = self._sightings.get((place, kind), 0) + 1
         if seen >= SIGHTINGS:
             self.places[place] = kind
-            _core.watch_place(code, at, kind == TARGET)
+            _core.watch_place(*place, kind == TARGET)
 
-    def _is_target(self, module: Any) -> bool:
-        if _core.steps_since_update() < FEWEST_STEPS:
-            return True
+    def _is_untrained(self, module: Any) -> bool:
+        """Whether this is a network, and no optimizer's."""
         try:
             parameters = [id(p) for p in module.parameters()]
         except Exception:  # no module after all
