@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -12,7 +13,7 @@ from rlprof.advise.culprit import culprit_of
 from rlprof.advise.trust import SHORTEST_SECONDS
 from rlprof.model.clean import clean_text
 from rlprof.model.phases import UNATTRIBUTED
-from rlprof.model.report import Finding, Report, StepSplit
+from rlprof.model.report import Finding, LineEntry, Report, StepSplit
 from rlprof.model.units import format_duration, format_ratio
 
 #: The largest part bounds the run if it has half of the time, or this much and clearly more than the next.
@@ -50,6 +51,17 @@ _IN: Final[Mapping[str, str]] = {
     "side work": "in side work",
     UNATTRIBUTED: "in no span",
 }
+#: What programs say to workers of their own, or wait to hear from them, passes in whatever phase comes around it.
+TALK: Final = "talk with other processes or threads"
+_MAY_TALK: Final = frozenset({"other", "learning", UNATTRIBUTED})
+_TALKS: Final = re.compile(
+    r"[\\/]multiprocessing[\\/](?!popen|process)\w+\.py$|[\\/]concurrent[\\/]futures[\\/]|[\\/](threading|queue|selectors)\.py$"
+)
+#: Of a phase: less of it is beside the point.
+MOST_TALK: Final = 0.5
+FEWEST_SAMPLES: Final = 20
+#: Categories of what a program does that has come to train, or to play at least.
+_TRAINS: Final = frozenset(_BOUND) - {"side work"}
 #: Rules that say where to look, not what it is.
 _NO_CAUSES: Final = frozenset({"unattributed-high", "below-expectation"})
 _OWN: Final = "in spans without a phase"
@@ -70,6 +82,8 @@ def verdict_of(report: Report, findings: Sequence[Finding] = ()) -> str | None:
     training = training_seconds(report)
     if not report.phases:
         return None
+    if report.run.status == "failed" and not any(entry.category in _TRAINS for entry in report.phases):
+        return "It failed before it was seen to train: nothing bounds it yet."
     when = " after start-up" if report.ledger.startup_seconds else ""
     if training < SHORTEST_SECONDS:
         return f"Too short to tell what bounds it: {format_duration(training)} of training{when}."
@@ -93,6 +107,7 @@ def _parts(report: Report) -> list[_Part]:
         phases.setdefault(entry.category, {})[entry.phase] = entry.seconds - (entry.setup_seconds or 0.0)
     free = max(report.ledger.unattributed_seconds - (report.ledger.startup_seconds or 0.0), 0.0)
     phases[UNATTRIBUTED] = {UNATTRIBUTED: free}
+    _move_talk(report, phases)
     moved, workers = _simulated(report)
     moved = _move(phases, moved)
     parts = [
@@ -100,6 +115,28 @@ def _parts(report: Report) -> list[_Part]:
         for name, own in phases.items()
     ]
     return sorted(parts, key=lambda part: part.seconds, reverse=True)
+
+
+def _move_talk(report: Report, phases: dict[str, dict[str, float]]) -> None:
+    """What samples saw in talk with worker processes of the program's own is not what its phase says, but that talk.
+
+    That of a library's vector environment has phases of its own.
+    """
+    if report.workers is not None and report.workers.vector_envs:
+        return
+    categories = {phase: name for name, own in phases.items() for phase in own}
+    for part in report.drilldown or ():
+        name = categories.get(part.part)
+        if name in _MAY_TALK and part.samples >= FEWEST_SAMPLES:
+            talk = min(sum(_talk_seconds(line) for line in part.lines if line.own), phases[name][part.part])
+            if talk >= MOST_TALK * phases[name][part.part]:
+                phases[name][part.part] -= talk
+                talks = phases.setdefault("communication", {})
+                talks[TALK] = talks.get(TALK, 0.0) + talk
+
+
+def _talk_seconds(line: LineEntry) -> float:
+    return sum(call.seconds for call in line.calling if _TALKS.search(call.file))
 
 
 def _simulated(report: Report) -> tuple[float, int]:
@@ -155,6 +192,10 @@ def _lesser(covered: float, seconds: float) -> list[str]:
 
 def _culprit(report: Report, part: _Part) -> str:
     """Where most of it is, in words that can follow a share."""
+    if 2 * part.phases.get(TALK, 0.0) > part.seconds:
+        lines = [line for drilled in report.drilldown or () for line in drilled.lines if line.own]
+        line = max(lines, key=_talk_seconds)
+        return f", {_much(_talk_seconds(line) / part.seconds)} at {_file(line.file)}:{line.line}"
     found = culprit_of(report, part.phases)
     if found is None:
         return ""

@@ -47,6 +47,32 @@ def test_a_librarys_function_is_named_with_the_line_that_calls_it() -> None:
     assert "most of it in `CartPoleEnv.step`, called at train.py:80" in said(builder)
 
 
+RECEIVE = FrameSpec("Connection._recv", "/usr/lib/python3.11/multiprocessing/connection.py", 395)
+
+
+def test_talk_with_workers_of_ones_own_is_no_learning() -> None:
+    builder = of_phases(env_step=1.0, learn_loss=9.0)
+    builder.sample("learn.loss", 70, MAIN, RECEIVE).sample("learn.loss", 20, MAIN)
+    assert said(builder) == (
+        "You are communication-bound: 70% of the time is in talk with other processes or threads, most of it at "
+        "train.py:80. At most 3.33x if that were free."
+    )
+
+
+def test_a_little_talk_leaves_a_phase_what_it_is() -> None:
+    builder = of_phases(env_step=1.0, learn_loss=9.0)
+    builder.sample("learn.loss", 30, MAIN, RECEIVE).sample("learn.loss", 60, MAIN)
+    assert said(builder).startswith("You are learning-bound")
+
+
+def test_a_program_that_fails_as_it_loads_is_bound_by_nothing() -> None:
+    builder = a_recording(seconds=10.0).spans(span("gc generation 0", self_seconds=1.0, phase="gc"), span("glue"))
+    builder.sample("", 50, MAIN)
+    assert "nothing bounds it yet" not in said(builder)
+    builder.status, builder.exit_code = "failed", 1
+    assert said(builder) == "It failed before it was seen to train: nothing bounds it yet."
+
+
 def test_few_samples_name_nobody() -> None:
     builder = of_phases(env_step=7.0, learn_loss=3.0).sample("env.step", 19, MAIN, DRAW)
     assert "draw_board" not in said(builder)
