@@ -120,6 +120,11 @@ def files_below(account: Account, file: str, line: int) -> list[tuple[frozenset[
     return found
 
 
+def stacks_in(account: Account, part: str) -> list[tuple[list[Frame], int]]:
+    """The stacks that were sampled in a part, each from its leaf outwards, with the number of samples."""
+    return [(callers(account.samples.frames, leaf), count) for leaf, count in _in_part(account, part)]
+
+
 def _in_part(account: Account, part: str) -> list[tuple[int, int]]:
     return _in_paths(account, {i for i in account.lane_paths if (part_of(account, i) or UNATTRIBUTED) == part})
 

@@ -44,6 +44,15 @@ def old_tensors_of(source: str) -> Iterator[tuple[int, int]]:
             yield node.lineno, node.end_lineno or node.lineno
 
 
+def episodes_of(source: str) -> Iterator[tuple[int, int]]:
+    """Functions that begin episodes and play on: both `reset` and `step` are called in them."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            called = {last_name(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+            if {"reset", "step"} <= called:
+                yield node.lineno, node.end_lineno or node.lineno
+
+
 def _imported(tree: ast.Module) -> Iterator[str]:
     """The names by which a module knows such libraries and what is in them."""
     for node in ast.walk(tree):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.record.source_calls import array_calls_of, old_tensors_of
+from rlprof.record.source_calls import array_calls_of, episodes_of, old_tensors_of
 from rlprof.record.source_facts import MOST_FILES, facts_of_files
 from rlprof.record.source_loops import comprehensions_of, item_loops_of, loops_of, pauses_of
 
@@ -163,3 +163,8 @@ def test_calls_of_array_libraries_are_known_by_what_was_imported(statement: str,
 )
 def test_tensors_that_old_types_make_of_lists(statement: str, is_one: bool) -> None:
     assert list(old_tensors_of(statement)) == ([(1, 1)] if is_one else [])
+
+
+def test_functions_that_begin_episodes_and_play_on() -> None:
+    source = "def play(env):\n    env.reset()\n    env.step(0)\n\ndef act(env):\n    env.step(0)\n"
+    assert list(episodes_of(source)) == [(1, 3)]

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from rlprof.advise.bounds import training_seconds
 from rlprof.advise.findings import Claim, Saving
 from rlprof.advise.lines import evidence_of, main_operations, outermost, own_lines, part_named, places, seconds_of
+from rlprof.analyse.built_anew import built_anew
+from rlprof.analyse.ledger import open_account
+from rlprof.analyse.seen import seconds_seen
 from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, Operation, Report
+from rlprof.model.report import Finding, Operation, Place, Report
 from rlprof.model.units import format_duration
 
 RULE: Final = "reset-cost"
@@ -21,9 +25,47 @@ FEWEST_STEPS_EACH: Final = 3.0
 DOUBLE: Final = 1.5
 #: The first reset may build the world. It is left out where it took so many times what the others do.
 UNLIKE_OTHERS: Final = 10.0
+#: Samples of constructors, the eighths of the training that they must be seen in, and what they surely take of it.
+FEWEST_SAMPLES: Final = 10
+FEWEST_PIECES: Final = 5
+SMALLEST_BUILT: Final = 0.03
 
 
 def reset_cost(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks of resets, and of environments that are built anew instead."""
+    yield from _resets(report)
+    yield from _built_anew(recording, report)
+
+
+def _built_anew(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Speaks when constructors of environments run all through the training, and their time matters."""
+    seen, running = built_anew(open_account(recording.main), report), training_seconds(report)
+    if seen.samples < FEWEST_SAMPLES or len(seen.pieces) < FEWEST_PIECES:
+        return
+    seconds, least, most = seconds_seen(report, seen, running)
+    if least < SMALLEST_BUILT * running:
+        return
+    first, *_ = places = tuple(Place(spot.file, spot.line, spot.function) for spot in seen.spots[:3])
+    yield from Claim(
+        RULE,
+        f"environments are built anew while training: {format_duration(seconds)}",
+        Saving(0.0, most),
+        places,
+        f"{first.file}:{first.line} makes an environment again and again: make it once, before the loop, and let "
+        "`reset` put it back; where each has a world of its own, give `reset` the seed and keep the worlds that were "
+        "made before",
+        {
+            "phases": sorted(seen.by_part),
+            "building_seconds": seconds,
+            "building_low_seconds": least,
+            "share_of_training": seconds / running,
+            "samples": seen.samples,
+            "lines": [{"file": s.file, "line": s.line, "samples": seen.by_spot[s]} for s in seen.spots[:3]],
+        },
+    ).findings(report)
+
+
+def _resets(report: Report) -> Iterator[Finding]:
     """Speaks when a reset costs several steps, or comes twice, and all of them together matter."""
     resets = outermost(main_operations(report), RESET)
     calls = sum(entry.calls for entry in resets)
