@@ -19,6 +19,7 @@ from rlprof.advise.rules.distribution_validation import distribution_validation
 from rlprof.advise.rules.env_hotspot import env_hotspot
 from rlprof.advise.rules.evaluation_cost import evaluation_cost
 from rlprof.advise.rules.float64 import float64
+from rlprof.advise.rules.forward_beside_loss import forward_beside_loss
 from rlprof.advise.rules.gc_pauses import gc_pauses
 from rlprof.advise.rules.launch_bound import launch_bound
 from rlprof.advise.rules.list_to_tensor import list_to_tensor
@@ -108,6 +109,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("loader-workers", loader_workers),
     Rule("teacher-cost", teacher_cost),
     Rule("tiny-minibatch", tiny_minibatch, victims=frozenset({"update-ratio"})),
+    Rule("forward-beside-loss", forward_beside_loss),
     Rule("update-ratio", update_ratio),
     Rule("distribution-validation", distribution_validation),
     Rule("float64", float64),

@@ -18,6 +18,7 @@ _OLD_TYPES: Final = frozenset(
     f"{kind}Tensor" for kind in ("", "Float", "Double", "Half", "Long", "Int", "Short", "Byte", "Char", "Bool")
 )
 _MAKE_LISTS: Final = frozenset({"list", "tuple", "tolist"})
+_NO_GRADS: Final = frozenset({"no_grad", "inference_mode"})
 
 
 def array_calls_of(source: str) -> Iterator[tuple[int, int]]:
@@ -51,6 +52,20 @@ def episodes_of(source: str) -> Iterator[tuple[int, int]]:
             called = {last_name(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
             if {"reset", "step"} <= called:
                 yield node.lineno, node.end_lineno or node.lineno
+
+
+def no_grads_of(source: str) -> Iterator[tuple[int, int]]:
+    """Blocks and functions that torch keeps no gradients in."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.With):
+            asked = [item.context_expr for item in node.items]
+        elif isinstance(node, ast.FunctionDef):
+            asked = node.decorator_list
+        else:
+            continue
+        names = {last_name(each.func if isinstance(each, ast.Call) else each) for each in asked}
+        if not names.isdisjoint(_NO_GRADS):
+            yield node.lineno, node.end_lineno or node.lineno
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

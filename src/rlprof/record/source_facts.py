@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from rlprof.record.source_calls import array_calls_of, episodes_of, old_tensors_of
+from rlprof.record.source_calls import array_calls_of, episodes_of, no_grads_of, old_tensors_of
 from rlprof.record.source_loops import LARGEST_FILE, comprehensions_of, item_loops_of, loops_of, parsed, pauses_of
 
 #: Files that are read, those with the most samples: more would only delay the end.
@@ -22,6 +22,7 @@ FACTS: Final[dict[str, Callable[[str], Iterator[Any]]]] = {
     "array_calls": array_calls_of,
     "old_tensors": old_tensors_of,
     "episodes": episodes_of,
+    "no_grad": no_grads_of,
 }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rlprof.record.source_calls import array_calls_of, episodes_of, old_tensors_of
+from rlprof.record.source_calls import array_calls_of, episodes_of, no_grads_of, old_tensors_of
 from rlprof.record.source_facts import MOST_FILES, facts_of_files
 from rlprof.record.source_loops import comprehensions_of, item_loops_of, loops_of, pauses_of
 
@@ -168,3 +168,9 @@ def test_tensors_that_old_types_make_of_lists(statement: str, is_one: bool) -> N
 def test_functions_that_begin_episodes_and_play_on() -> None:
     source = "def play(env):\n    env.reset()\n    env.step(0)\n\ndef act(env):\n    env.step(0)\n"
     assert list(episodes_of(source)) == [(1, 3)]
+
+
+def test_where_torch_keeps_no_gradients() -> None:
+    assert list(no_grads_of("with torch.no_grad():\n    x = f(y)\n")) == [(1, 2)]
+    assert list(no_grads_of("@torch.inference_mode()\ndef f():\n    pass\n")) == [(2, 3)]
+    assert list(no_grads_of("with open(x) as y:\n    pass\n")) == []
