@@ -41,7 +41,7 @@ from support.programs import (
 need("torch", "gymnasium")
 
 PLAIN = Path(__file__).parent / "programs" / "plain_ppo.py"
-TURNS = 80  # enough that the run goes on behind the window of cProfile, which lasts for a second at least
+TURNS = 240  # enough that the run goes on behind the window of cProfile, which lasts for a second at least
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "gpu_traces"
 
 #: plain_ppo with a profiler of its own, from turn 4 to turn 7.
@@ -197,7 +197,8 @@ def read_page(address: str) -> str:
 
 
 def test_a_profile_of_each_phase_holds_its_calls(tmp_path: Path) -> None:
-    done = run_recorded(copied(tmp_path), "12", options=("--detailed-by-phase",))
+    turns = "60"  # the run goes on behind the window: it would end in the middle of a turn otherwise
+    done = run_recorded(copied(tmp_path), turns, options=("--detailed-by-phase",))
     assert done.code == 0, done.err
     window = done.report()["windows"][0]
     forward: Any = pstats.Stats(str(tmp_path / "program.policy.forward.prof"))
