@@ -66,6 +66,33 @@ def test_what_a_collector_does_is_below_it(ppo: Json) -> None:
     assert ["collect", "env.step", "env.reset"] in [operation["path"] for operation in operations(ppo, "env.reset")]
 
 
+CHECKED = """
+import warnings
+import torch
+from torchrl.envs import Compose, GymEnv, ObservationNorm, StepCounter, TransformedEnv
+from torchrl.envs.utils import check_env_specs
+
+warnings.simplefilter("ignore")
+torch.manual_seed(1)
+env = TransformedEnv(GymEnv("Pendulum-v1"), Compose(ObservationNorm(in_keys=["observation"]), StepCounter()))
+env.set_seed(1)
+env.transform[0].init_stats(num_iter=50, reduce_dim=0, cat_dim=0)
+check_env_specs(env)
+print(env.rollout(20)["next", "reward"].sum())
+"""
+
+
+def test_steps_that_check_an_environment_or_measure_its_observations_are_not_the_runs(tmp_path: Path) -> None:
+    script = write_program(tmp_path, CHECKED)
+    recorded = run_recorded(script)
+    assert recorded.code == 0, recorded.err
+    report = recorded.report()
+    assert report["throughput"]["env_steps"] == 20
+    assert phase_calls(report)["env.step"] > 70
+    assert (calls(report, "observation statistics"), calls(report, "check environment")) == (1, 1)
+    assert run_bare(script).out.splitlines()[-1] == recorded.out.splitlines()[-1]
+
+
 def test_dqn_with_a_buffer_a_target_network_and_a_logger(tmp_path: Path) -> None:
     report = record(tmp_path, "torchrl_dqn.py")
     found = phase_calls(report)

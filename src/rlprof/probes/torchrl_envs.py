@@ -143,9 +143,15 @@ def _rollout(original: Callable[..., Any]) -> Callable[..., Any]:
     return rollout
 
 
+def install_utils(module: ModuleType, patches: Patches) -> None:
+    """`torchrl.envs.utils` is loaded. Steps that check an environment are no experience."""
+    patches.function(module, "check_env_specs", outermost("check environment", None, EVALUATE))
+
+
 def install(module: ModuleType, patches: Patches) -> None:
-    """`torchrl.envs` is loaded."""
+    """`torchrl.envs` is loaded. Nor are steps that a transform takes to learn how observations are distributed."""
     torchrl: Any = module
+    patches.method(torchrl.ObservationNorm, "init_stats", outermost("observation statistics", None, EVALUATE))
     parallel = torchrl.ParallelEnv
     patches.method(parallel, "_step", outside_compiler(_piped_step))
     patches.method(parallel, "step_and_maybe_reset", outside_compiler(_shared_memory_step))
@@ -166,4 +172,4 @@ def install(module: ModuleType, patches: Patches) -> None:
     follow_subclasses(torchrl.EnvBase, methods, patches)
 
 
-WATCHED: Final = {"torchrl.envs": install}
+WATCHED: Final = {"torchrl.envs.utils": install_utils, "torchrl.envs": install}
