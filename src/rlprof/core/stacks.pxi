@@ -50,6 +50,7 @@ cdef uint64_t samples_taken = 0
 cdef PyObject *walked_codes[MAX_WALK]
 cdef int walked_ats[MAX_WALK]
 cdef int32_t walked_places[MAX_WALK]
+cdef bint walked_imports[MAX_WALK]
 cdef int walked = 0
 
 
@@ -79,6 +80,13 @@ cdef int32_t find_place(int32_t caller, PyObject *code, int32_t line):
     return place_count - 1
 
 
+cdef inline bint is_import_system(PyObject *code):
+    """Whether these are its own frames, half a dozen to each import: of one import the first is kept. Else the stacks of a
+    program that loads thousands of modules would use up all the places there are before it trains.
+    """
+    return (<str>(<object>code).co_filename).startswith("<frozen importlib")
+
+
 cdef int32_t line_at(PyObject *code, int at):
     """The line of an instruction. Some, as the jump back at the end of a loop, stand in none: then that before them."""
     cdef int32_t line = PyCode_Addr2Line(<PyCodeObject *>code, at)
@@ -95,16 +103,20 @@ cdef int32_t place_here(PyThreadState *state) except -2:
     cdef int ats[MAX_WALK]
     cdef int depth = rlprof_walk(state, codes, ats, MAX_WALK), i, level
     cdef int32_t place = -1
-    cdef bint same = True
+    cdef bint same = True, imports = False, imported
     for i in range(depth - 1, -1, -1):
         level = depth - 1 - i
         same = same and level < walked and walked_codes[level] == codes[i] and walked_ats[level] == ats[i]
         if same:
             place = walked_places[level]
+            imports = walked_imports[level]
             continue
         walked = level
-        place = find_place(place, codes[i], line_at(codes[i], ats[i]))
+        imported, imports = imports, is_import_system(codes[i])
+        if not (imported and imports):
+            place = find_place(place, codes[i], line_at(codes[i], ats[i]))
         walked_codes[level] = codes[i]
+        walked_imports[level] = imports
         walked_ats[level] = ats[i]
         walked_places[level] = place
         walked = level + 1
@@ -117,6 +129,7 @@ cdef int32_t place_of(PyFrameObject *leaf):
     cdef PyObject *code
     cdef int depth = 0, i
     cdef int32_t place = -1, line
+    cdef bint imports = False, imported
     Py_XINCREF(<PyObject *>frame)
     while frame != NULL and depth < MAX_WALK:
         chain[depth] = frame
@@ -125,8 +138,10 @@ cdef int32_t place_of(PyFrameObject *leaf):
     Py_XDECREF(<PyObject *>frame)
     for i in range(depth - 1, -1, -1):
         code = <PyObject *>PyFrame_GetCode(chain[i])
-        line = PyFrame_GetLineNumber(chain[i])
-        place = find_place(place, code, line if line > 0 else line_at(code, rlprof_come_to(chain[i])))
+        imported, imports = imports, is_import_system(code)
+        if not (imported and imports):
+            line = PyFrame_GetLineNumber(chain[i])
+            place = find_place(place, code, line if line > 0 else line_at(code, rlprof_come_to(chain[i])))
         Py_XDECREF(code)
         Py_XDECREF(<PyObject *>chain[i])
     return place

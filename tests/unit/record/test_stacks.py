@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -160,3 +162,25 @@ def test_after_a_reset_places_are_named_again() -> None:
     frames, samples = drain_stacks()
     assert frames[0][0] == 0
     assert {place for _, place, _ in samples} <= {frame[0] for frame in frames}
+
+
+def test_of_each_import_one_frame_of_the_import_system_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a dozen to each of hundreds of modules would leave no places for the program."""
+    (tmp_path / "outer_module.py").write_text("import inner_module\n")
+    (tmp_path / "inner_module.py").write_text("import sys\nsys.take_a_sample()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "take_a_sample", sample, raising=False)
+    with _core.profile("work"):
+        importlib.import_module("outer_module")
+    frames, ((_, place, _),) = drain_stacks()
+    known = {frame[0]: frame for frame in frames}
+    stack: list[FrameRow] = []
+    at: int | None = place
+    while at is not None:
+        stack.insert(0, known[at])
+        at = known[at][1]
+    modules = [frame[3] for frame in stack if frame[3].startswith(str(tmp_path))]
+    assert [Path(file).stem for file in modules] == ["outer_module", "inner_module"]
+    assert sum(frame[3].startswith("<frozen importlib") for frame in stack) == 2
+    for name in ("outer_module", "inner_module"):
+        sys.modules.pop(name, None)
