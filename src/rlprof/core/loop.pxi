@@ -107,7 +107,8 @@ def forget_loop():
 
 @cython.final
 cdef class OptimizerSteps:
-    """The two ends of an optimizer's step, as public hooks of torch tell them. One that raises never reaches the second.
+    """The two ends of an optimizer's step, as public hooks of torch tell them. One that raises never reaches the second;
+    `unseen` is one that is only counted.
 
     `met(optimizer)` is told of each one once, `updated(optimizer)` of every step where somebody waits for it.
     """
@@ -115,6 +116,7 @@ cdef class OptimizerSteps:
     cdef uint32_t group
     cdef Label label
     cdef Span open
+    cdef bint unseen
     cdef object met
     cdef object updated
     cdef set known
@@ -133,6 +135,7 @@ cdef class OptimizerSteps:
         self.close()
         record = here()
         end_loss_here(record)
+        self.unseen = recording and record.muted and not record.busy[self.group]
         if not recording or record.muted or record.busy[self.group]:
             return
         if self.label is None:
@@ -145,6 +148,8 @@ cdef class OptimizerSteps:
         cdef int64_t began
         cdef bint is_known
         if self.open is None:
+            if self.unseen:
+                self.count_unseen()
             return
         self.close()
         began = now()
@@ -166,6 +171,15 @@ cdef class OptimizerSteps:
             record = here()
         if recording:
             innermost(record).charged += now() - began
+
+    cdef int count_unseen(self) except -1:
+        """Inside a call that is not looked into, updates are counted all the same."""
+        cdef ThreadRecord *record = here()
+        self.unseen = False
+        record.updated = True
+        record.settled = False
+        infer("updates", 1)
+        return 0
 
     cdef int close(self) except -1:
         cdef Span span = self.open

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from rlprof import _core
-from rlprof.model.kinds import WITH
+from rlprof.model.kinds import PROBE, WITH
 from rlprof.model.phases import PHASES
 from rlprof.probes import stages
 from rlprof.probes.groups import LOSS, OPTIMIZER
@@ -166,3 +166,27 @@ def test_who_listens_to_turns_hears_every_one() -> None:
     _core.set_updated(True)
     own.env_step()
     assert heard == ["ending", "begun"] * 2
+
+
+@pytest.mark.usefixtures("recording")
+def test_updates_inside_calls_that_are_not_looked_into_are_counted() -> None:
+    own = Loop()
+    own.give_up_stages()
+    steps = _core.OptimizerSteps(OPTIMIZER, met=lambda _: None, updated=own.update)
+
+    def train() -> None:
+        for _ in range(3):
+            steps.before()
+            steps.after(Optimizer())
+
+    timed_train = _core.Timed(train, "train", "learn.other", PROBE)
+    timed_train()
+    (path,) = (number for number, _, _, name, _, _ in _core.paths_since(0) if name == "train")
+    _core.thin(path, 1000)
+    for _ in range(50):
+        timed_train()
+    _, rows, _, _, counters, _, _ = _core.drain()
+    columns = ROW.columns(rows)
+    untimed = dict(zip(columns["path"], columns["untimed"], strict=True))[path]
+    assert untimed > 40
+    assert {name: amount for name, amount, _ in counters}["updates"] == 3 * 51
