@@ -2,9 +2,11 @@
 
 Training begins with the first span of the lane that is not side work or a transfer: programs log their settings, load a
 checkpoint and move their networks before that. Nor does a reset begin it, which many programs call before they build
-their networks. Spans without a phase begin it only where no span has one. Recordings
-hold slices of about half a second, so the slice in which it began is divided: exactly where the program's own mark of
-an iteration tells the moment, else as the rest of the run is divided into unattributed time and time in spans.
+their networks, nor a forward pass or a word with the environments' workers where anything else is known: networks are
+asked once as they are built, and vector environments for their render mode. Spans without a phase begin
+it only where no span has one. Recordings hold slices of about half a second, so the slice in which it began is divided:
+exactly where the program's own mark of an iteration tells the moment, else as the rest of the run is divided into
+unattributed time and time in spans.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from rlprof.model.recording import FloatColumn
 
 #: Where a program may be before it trains.
 _BEFORE_TRAINING: Final = frozenset({"side work", "transfer"})
+#: What building asks for, too; it begins the training only where nothing else is known to.
+_ALSO_BUILDING: Final = frozenset({"env.reset", "env.ipc", "policy.forward"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +59,16 @@ def startup_of(account: Account, slices: LaneSlices) -> Startup | None:
 
 def _working(slices: LaneSlices) -> FloatColumn:
     """The time in spans that belong to training, by slice."""
-    total, resets, other = (np.zeros(len(slices), np.float64) for _ in range(3))
+    total, building, other = (np.zeros(len(slices), np.float64) for _ in range(3))
     for part, own in slices.own_ns.items():
         if part == OTHER:
             other += own
-        elif part == "env.reset":
-            resets += own
+        elif part in _ALSO_BUILDING:
+            building += own
         elif part not in (ROOT, UNATTRIBUTED) and category_of(part) not in _BEFORE_TRAINING:
             total += own
     # Spans without a phase tell nothing where others do: workers are started in one, before networks are built.
-    return next((each for each in (total, resets) if each.any()), other)
+    return next((each for each in (total, building) if each.any()), other)
 
 
 def _before(account: Account, slices: LaneSlices, first: int) -> float:

@@ -35,6 +35,19 @@ def test_spans_without_a_phase_do_not_begin_training_where_others_do() -> None:
     assert startup(builder.slice_of_time(4, 10, {"": 3.0, "env.step": 3.0})) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("asked", ["policy.forward", "env.ipc", "env.reset"])
+def test_what_building_asks_for_does_not_begin_training_where_others_do(asked: str) -> None:
+    builder = spans(asked, "env.step", own=2.0)
+    builder.slice_of_time(0, 2, {"": 1.0, asked: 1.0}).slice_of_time(2, 5, {"": 3.0})
+    assert startup(builder.slice_of_time(5, 10, {"": 2.0, asked: 1.0, "env.step": 2.0})) == pytest.approx(4.0)
+
+
+def test_a_forward_begins_training_where_there_is_nothing_else() -> None:
+    builder = spans("policy.forward", own=3.0).slice_of_time(0, 2, {"": 2.0})
+    builder.slice_of_time(2, 5, {"policy.forward": 3.0})
+    assert startup(builder.slice_of_time(5, 10, {"": 5.0})) == pytest.approx(2.0)
+
+
 def test_spans_without_a_phase_begin_training_where_there_are_no_others() -> None:
     builder = spans("walk", own=3.0).slice_of_time(0, 2, {"": 2.0}).slice_of_time(2, 5, {"walk": 3.0})
     assert startup(builder.slice_of_time(5, 10, {"": 5.0})) == pytest.approx(2.0)
