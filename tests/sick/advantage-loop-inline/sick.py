@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-ENVS, LENGTH, UPDATES = 8, 128, 16
+ENVS, LENGTH, UPDATES = 8, 128, 64
 GAMMA, SMOOTHING = 0.99, 0.95
 
 torch.manual_seed(1)
