@@ -7,7 +7,7 @@ import torch
 from stable_baselines3 import A2C
 from stable_baselines3.common.callbacks import BaseCallback
 
-STEPS = 8000
+STEPS = 16000
 
 
 class RewardWatch(BaseCallback):

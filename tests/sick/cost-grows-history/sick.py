@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-STEPS = 20_000
+STEPS = 40_000
 
 
 class Field(gym.Env):

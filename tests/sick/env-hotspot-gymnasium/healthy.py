@@ -34,7 +34,7 @@ class Store(gym.Env):
 def main() -> None:
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    steps = 10_000
+    steps = 40_000
     env = Store()
     policy = nn.Sequential(nn.Linear(120, 32), nn.Tanh(), nn.Linear(32, 4))
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)

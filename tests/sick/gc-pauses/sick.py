@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 SIZE = 24
-STEPS = 15000
+STEPS = 22000
 
 
 class Warehouse:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gymnasium as gym
 
-STEPS = 60000
+STEPS = 200000
 
 
 class Journal:

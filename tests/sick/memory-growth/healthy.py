@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-EPISODES = 500
+EPISODES = 1000
 
 
 def returns_of(rewards: list) -> torch.Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 
 SIZE = 40
 MAPS = 20
-STEPS = 90000
+STEPS = 300000
 
 
 def draw_maps(folder: Path) -> None:

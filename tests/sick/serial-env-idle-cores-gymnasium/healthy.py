@@ -47,7 +47,7 @@ def main():
     observations, _ = envs.reset(seed=0)
     weights, best, steps = np.zeros((4, 3)), -np.inf, 0
     started = time.perf_counter()
-    for _ in range(40):
+    for _ in range(120):
         tried = weights + 0.1 * rng.standard_normal(weights.shape)
         total = 0.0
         for _ in range(10):

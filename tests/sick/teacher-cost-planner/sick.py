@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-SIZE, STEPS = 14, 5000
+SIZE, STEPS = 14, 15000
 MOVES = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-ENVS, LENGTH, UPDATES = 32, 16, 24
+ENVS, LENGTH, UPDATES = 32, 16, 72
 
 
 def collect(
