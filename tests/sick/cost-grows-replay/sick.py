@@ -9,23 +9,26 @@ import numpy as np
 import torch
 from torch import nn
 
-STEPS, BATCH, LEARNING_STARTS = 10_000, 32, 200
+STEPS, BATCH, LEARNING_STARTS = 15_000, 32, 200
 
 
 class ReplayMemory:
     def __init__(self, capacity: int) -> None:
-        self.transitions: deque = deque(maxlen=capacity)
+        # Rows of arrays: a deque is walked through to a row in its middle, and objects lie all over the memory.
+        self.columns = [np.zeros((capacity, *shape), np.float32) for shape in ((4,), (), (), (4,), ())]
+        self.size = 0
         self.priorities: deque = deque(maxlen=capacity)
 
     def add(self, transition: tuple, priority: float) -> None:
-        self.transitions.append(transition)
+        for column, value in zip(self.columns, transition, strict=True):
+            column[self.size] = value
+        self.size += 1
         self.priorities.append(priority)
 
     def sample(self, batch_size: int):
         weights = [priority**0.6 for priority in self.priorities]  # CAUSE
         rows = random.choices(range(len(weights)), weights, k=batch_size)  # CAUSE
-        drawn = [self.transitions[row] for row in rows]
-        return [torch.from_numpy(np.array(column, np.float32)) for column in zip(*drawn, strict=True)]
+        return [torch.from_numpy(column[rows]) for column in self.columns]
 
 
 def network() -> nn.Module:
