@@ -39,7 +39,7 @@ def seen_in_training(account: Account, report: Report, chosen: Callable[[list[Fr
     samples, process, seen = account.samples, account.process, Seen()
     if samples.end_ns is None:
         return seen
-    begin = process.start_ns + (report.ledger.startup_seconds or 0.0) * NS_PER_SECOND
+    begin = process.start_ns + _before_training(report) * NS_PER_SECOND
     length = max(process.end_ns - begin, 1.0) / PIECES
     answers: dict[int, Frame | None] = {}
     rows = zip(
@@ -60,6 +60,11 @@ def seen_in_training(account: Account, report: Report, chosen: Callable[[list[Fr
         seen.by_spot[spot] = seen.by_spot.get(spot, 0) + count
         seen.pieces.add(int((at - begin) / length))
     return seen
+
+
+def _before_training(report: Report) -> float:
+    """Start-up, and what passed in spans before training: workers that are started for long stand there, too."""
+    return (report.ledger.startup_seconds or 0.0) + (report.ledger.setup_seconds or 0.0)
 
 
 def seconds_seen(report: Report, seen: Seen, running: float) -> tuple[float, float, float]:

@@ -59,6 +59,20 @@ def test_what_is_built_once_or_is_no_environment_is_left_in_peace(builder: Recor
     assert found(builder, "reset-cost") is None
 
 
+def test_workers_that_are_started_for_longer_than_the_program_trains_are_built_once() -> None:
+    """Starting them is in a span, which is no start-up by the ledger; it is over before the first step all the same."""
+    builder = a_recording(seconds=float(SECONDS), facts=FACTS).spans(
+        span("made", self_seconds=14.0, phase="other"),
+        span("env.step", count=1000, self_seconds=5.0),
+        span("backward", count=100, self_seconds=1.0, phase="learn.backward"),
+    )
+    for second in range(SECONDS):
+        starts, trains = {"made": 1.0}, {"env.step": 5 / 6, "backward": 1 / 6}
+        own, seen = (starts, (("made", 20, BUILDS[2]),)) if second < 14 else (trains, (STEPS, LEARNS))
+        builder.slice_of_time(float(second), second + 1.0, own, seen)
+    assert found(builder.counter("env_steps", 1000).counter("updates", 100), "reset-cost") is None
+
+
 PLAYS = {"episodes": {TRAIN: [[80, 90]]}}
 CHECK = train(85, "current_skill")
 ASKS: Row = ("forward", 20, (train(75), train(84, "current_skill"), MODULE))
