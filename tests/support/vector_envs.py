@@ -8,8 +8,9 @@ from typing import Any
 
 from rlprof.model.recording import Recording
 from rlprof.model.stretch_kinds import SENT, SIMULATED, WAITED
-from support.recordings import FACTS, SECOND, START_NS, a_child, a_recording, span
+from support.recordings import FACTS, SECOND, START_NS, FrameSpec, a_child, a_recording, span
 
+Stack = tuple[int, tuple[FrameSpec, ...]]
 Stretch = tuple[int, int]  # begin and duration, in nanoseconds since the recording began
 
 
@@ -22,8 +23,13 @@ class Step:
     workers: tuple[tuple[Stretch, ...], ...]
 
 
-def recording_of(steps: Sequence[Step], *, seconds: float = 10.0, unnoted: int = 0, **fact: Any) -> Recording:
-    """All steps are noted; `unnoted` ones are only counted, each as long as the mean of the others."""
+def recording_of(
+    steps: Sequence[Step], *, seconds: float = 10.0, unnoted: int = 0, stacks: Sequence[Stack] = (), **fact: Any
+) -> Recording:
+    """All steps are noted; `unnoted` ones are only counted, each as long as the mean of the others.
+
+    In each worker `stacks` were sampled so many times.
+    """
     count = len(steps[0].workers)
     sent, waited = sum(s.sent[1] for s in steps), sum(s.waited[1] for s in steps)
     number = len(steps) + unnoted
@@ -49,6 +55,8 @@ def recording_of(steps: Sequence[Step], *, seconds: float = 10.0, unnoted: int =
         }
         worker = a_child(seconds, facts={**FACTS, "vector_worker": fact})
         worker.spans(span("env.step", count=number, self_ns=simulated, phase="env.step"))
+        for times, stack in stacks:
+            worker.sample("env.step", times, *stack)
         worker.stretch_rows += [(SIMULATED, 0, START_NS + begin, duration) for begin, duration in own]
         main.child(worker)
     return main.build()

@@ -1,11 +1,21 @@
-"""How large the observations of a vector environment are, and whether they come through shared memory."""
+"""How large observations of a vector environment are, whether through shared memory, and how long sending takes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from rlprof.model.recording import Recording
+from rlprof.analyse.ledger import NS_PER_SECOND
+from rlprof.analyse.stacks import callers
+from rlprof.model.recording import Frame, Process, Recording
+
+#: Fewer samples of a worker than this tell nothing of what it does.
+FEWEST_OF_WORKER: Final = 50
+#: What writes a message into a pipe, and pickles it before.
+_PIPES: Final = re.compile(r"[\\/]multiprocessing[\\/]connection\.py$")
+_SENDS: Final = frozenset({"send", "send_bytes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +37,28 @@ def transports_of(recording: Recording) -> dict[tuple[int, str], Transport]:
             if key not in found or found[key].observation_bytes < size:
                 found[key] = Transport(size, shared if isinstance(shared, bool) else None)
     return found
+
+
+def sending_seconds(workers: Sequence[Process]) -> float | None:
+    """For how long the mean worker was sending, by its own stacks; None where one of them was hardly looked at.
+
+    A pipe holds less than a large observation, so that a worker is held up in sending it until all but the last of it
+    is read. A small message is gone at once, however long the other side takes to wake up for it.
+    """
+    each = [_sending(worker) for worker in workers]
+    known = [seconds for seconds in each if seconds is not None]
+    return sum(known) / len(known) if known and len(known) == len(each) else None
+
+
+def _sending(worker: Process) -> float | None:
+    samples, life = worker.samples, (worker.end_ns - worker.start_ns) / NS_PER_SECOND
+    total = int(samples.count.sum())
+    if total < FEWEST_OF_WORKER:
+        return None
+    rows = zip(samples.frame.tolist(), samples.count.tolist(), strict=True)
+    sending = sum(int(count) for leaf, count in rows if any(map(_sends, callers(samples.frames, leaf))))
+    return life * sending / total
+
+
+def _sends(frame: Frame) -> bool:
+    return frame.function.rpartition(".")[2] in _SENDS and _PIPES.search(frame.file) is not None

@@ -13,6 +13,7 @@ from rlprof.advise.rules.too_many_workers import too_many_workers
 from rlprof.analyse.report import build_report
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding
+from support.recordings import FrameSpec
 from support.vector_envs import Step, recording_of
 
 MICROSECOND = 1_000
@@ -90,10 +91,12 @@ def test_where_this_process_alone_is_faster_it_is_not_about_their_number() -> No
     assert "too-many-workers" not in rules
 
 
-def sending(size: Any = 400_000, shared: Any = False, simulator: int = 1500, count: int = 200) -> list[Finding]:
+def sending(
+    size: Any = 400_000, shared: Any = False, simulator: int = 1500, count: int = 200, **options: Any
+) -> list[Finding]:
     """Four workers whose environments run for so many of the 6,000 microseconds of a step."""
     steps = steps_of(*[simulator] * 4, step=6000, count=count)
-    recording = recording_of(steps, seconds=3.0, observation_bytes=size, shared_memory=shared)
+    recording = recording_of(steps, seconds=3.0, observation_bytes=size, shared_memory=shared, **options)
     return list(obs_transport(recording, build_report(recording)))
 
 
@@ -103,6 +106,45 @@ def test_large_observations_that_come_through_pipes_are_named() -> None:
     assert finding.evidence["interprocess_share"] == pytest.approx(0.75)
     assert finding.gain.high == pytest.approx(3.0 / (3.0 - 200 * 4.5e-3), rel=0.01)
     assert "shared memory" in finding.cure
+
+
+WRITING = (
+    FrameSpec("_worker", "/venv/lib/python3.11/site-packages/gymnasium/vector/async_vector_env.py", 756),
+    FrameSpec("_ConnectionBase.send", "/usr/lib/python3.11/multiprocessing/connection.py", 206),
+    FrameSpec("Connection._send", "/usr/lib/python3.11/multiprocessing/connection.py", 384),
+)
+READING = (
+    WRITING[0],
+    FrameSpec("_ConnectionBase.recv", "/usr/lib/python3.11/multiprocessing/connection.py", 250),
+    FrameSpec("Connection._recv", "/usr/lib/python3.11/multiprocessing/connection.py", 395),
+)
+OWN = (FrameSpec("Belt.send", "/home/user/project/belt.py", 30),)
+
+
+def quickly(written: int, of: int = 300, simulator: int = 3000, **options: Any) -> list[Finding]:
+    """As much is sent in each step as memory is copied in at 5 GB/s; workers write in so many of their samples."""
+    stacks = [(written, WRITING), (of // 3, OWN), (of - of // 3 - written, READING)]
+    return sending(size=3_000_000, simulator=simulator, stacks=stacks, **options)
+
+
+def test_where_memory_is_fast_the_time_that_workers_spend_on_sending_tells() -> None:
+    (finding,) = quickly(100)  # of three seconds in which steps took 1.2
+    assert finding.evidence["sending_share"] == pytest.approx(1.0 / 1.2)
+    assert finding.gain.high == pytest.approx(3.0 / (3.0 - 200 * 3e-3), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "quick",
+    [
+        pytest.param(quickly(0), id="workers wake up for messages"),
+        pytest.param(quickly(29), id="little of a step"),
+        pytest.param(quickly(30, of=45), id="hardly looked at"),
+        pytest.param(quickly(100, simulator=5700), id="they wait for a slow one of them"),
+        pytest.param(quickly(100, shared=True), id="shared memory"),
+    ],
+)
+def test_sending_that_holds_nobody_up_is_left_in_peace(quick: list[Finding]) -> None:
+    assert quick == []
 
 
 def test_an_environment_that_does_not_say_is_judged_by_its_time() -> None:
