@@ -74,7 +74,6 @@ RULES: Final[tuple[Rule, ...]] = (
         "process-wait",
         process_wait,
         victims=frozenset({"env-hotspot", "gc-pauses", "serial-env-idle-cores", "unattributed-high", "update-ratio"}),
-        relieves=False,
     ),
     # A memory that is saved whole grows; that it is saved is the cause, and the longer it gets a part of it.
     Rule("checkpoint-pause", checkpoint_pause, victims=frozenset({"gc-pauses"})),
