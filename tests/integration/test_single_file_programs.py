@@ -127,6 +127,38 @@ def test_the_targets_of_an_actor_and_two_critics_are_part_of_the_loss(tmp_path: 
     assert named(report, "loss") == 10
 
 
+def test_a_trained_actor_that_is_asked_for_the_action_after_a_draw_does_not_act(tmp_path: Path) -> None:
+    """As in soft actor-critic: the next action is the trained actor's, what it is worth a target's."""
+    drawn = """
+    class Memory:
+        def __init__(self):
+            self.stored = []
+            np.random.seed(1)
+        def add(self, *transition):
+            self.stored.append(transition)
+        def sample(self, size):
+            chosen = [self.stored[i] for i in np.random.randint(len(self.stored), size=size)]
+            return [torch.Tensor(np.concatenate(column)) for column in zip(*chosen)]
+
+    memory = Memory()
+    online, target = """
+    source = (
+        DQN.replace("\n    online, target = ", drawn)
+        .replace("if step % 6 == 5:", "memory.add(observation, following)\n        if step % 6 == 5:")
+        .replace(
+            "            with torch.no_grad():\n                goal =",
+            "            before, after = memory.sample(3)\n"
+            "            with torch.no_grad():\n                following_action = online(after).argmax(-1)\n"
+            "                goal =",
+        )
+        .replace("target(torch.Tensor(following)).max(-1).values", "target(after).max(-1).values.mean()")
+    )
+    report = report_of(tmp_path, source)
+    # The first three updates of two targets each came before their places were believed; the buffer was after one.
+    assert phase_calls(report)["policy.forward"] == 60 + 2 * 3
+    assert named(report, "loss") == 10
+
+
 def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:
     """The replay buffer is a library's that could run the loop, too; here it is the program that does."""
     pytest.importorskip("stable_baselines3")

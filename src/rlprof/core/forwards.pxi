@@ -32,15 +32,21 @@ def forget_places():
 
 
 def last_actings():
-    """(number, [(code, place, module), ...]) of the last forwards without gradients since the last env step, in order."""
+    """(number, [(code, place, module, sampled), ...]) of the last forwards without gradients since the last env step, in
+    order; `sampled` are those after something was drawn from a buffer."""
     cdef ThreadRecord *record = here()
     cdef Acting *one
     cdef int i
     found = []
     for i in range(record.acting_count):
         one = &record.acting[i]
-        found.append((<object>one.code, one.at, <object>one.module))
+        found.append((<object>one.code, one.at, <object>one.module, bool(one.sampled)))
     return record.acted, found
+
+
+def note_sample(buffer=None, drawn=None):
+    """Something was drawn from a buffer: what is asked from here to the next env step may be for learning."""
+    here().sampled = True
 
 
 cdef int watched_place(PyObject *code, size_t at) noexcept:
@@ -67,6 +73,7 @@ cdef void remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObj
     record.acting[last].code = code
     record.acting[last].module = module
     record.acting[last].at = at
+    record.acting[last].sampled = record.sampled
     Py_XDECREF(before.code)
     Py_XDECREF(before.module)
 

@@ -17,7 +17,7 @@ cdef enum:
     MAX_GROUPS = 32
     MAX_ACTING = 4  # two critics' targets and an actor's are three
     MAX_TURNS = 4096  # iterations listed per drain
-    SEEN = 8  # children that a node finds at once, by the last bits of their labels
+    SEEN = 16  # children that a node finds at once, by the last bits of their labels
 
 cdef int64_t NEVER = 0x7FFFFFFFFFFFFFFF  # the shortest of no durations
 
@@ -26,6 +26,12 @@ cdef enum Kind:
     KIND_ITERATION = 5
     KIND_ROOT = 6
     KIND_PROBE = 7
+
+cdef struct Node
+
+cdef struct Seen:
+    Node *child
+    uint32_t label
 
 cdef struct Node:
     Node *parent
@@ -44,8 +50,7 @@ cdef struct Node:
     int64_t total
     int64_t shortest
     int64_t longest
-    Node *seen[SEEN]  # children that were asked for last: loops ask for the same ones
-    uint32_t seen_labels[SEEN]
+    Seen seen[SEEN]  # children that were asked for last: loops ask for the same ones
     int64_t rss_peak
     int64_t rss_rise
     int64_t device_rise
@@ -77,6 +82,7 @@ cdef struct Acting:
     PyObject *code
     PyObject *module
     size_t at
+    bint sampled  # after something was drawn from a buffer
 
 cdef struct ThreadRecord:
     uint64_t serial  # of the interpreter's thread state: never used twice
@@ -90,6 +96,7 @@ cdef struct ThreadRecord:
     Acting acting[MAX_ACTING]  # where the last forwards without gradients since the last env step were made
     int acting_count
     uint64_t acted  # such forwards
+    bint sampled  # something was drawn from a buffer since the last env step
     bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step
     bint unheard  # nor of anything else that tells how the loop goes

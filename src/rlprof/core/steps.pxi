@@ -47,6 +47,7 @@ def envs_in_turn():
 
 cdef inline void begin_step(ThreadRecord *record) noexcept:
     record.env_steps += 1
+    record.sampled = False
     if record.acting_count:
         forget_actings(record)
 

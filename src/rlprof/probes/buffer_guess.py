@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from rlprof import _core
 from rlprof.probes import compiling
+from rlprof.probes.drawing import drawing
 from rlprof.probes.groups import BUFFER
 from rlprof.probes.guesses import Anew, Guess
 from rlprof.record.wrap import Function, Wrap, outermost, stretches
@@ -59,7 +60,7 @@ def _timed_add(guess: Guess, original: Function) -> Function:
 
 def _timed_sample(guess: Guess, original: Function) -> Function:
     """All of them: what a draw takes may grow with the buffer, which the mean of some would hide."""
-    return outermost("buffer.sample", "buffer.sample", BUFFER, whole=True)(original)
+    return drawing(whole=True)(original)
 
 
 def _timed_batches(guess: Guess, original: Function) -> Function:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.counting import say_uncounted
+from rlprof.probes.drawing import drawing
 from rlprof.probes.groups import BUFFER, CHECKPOINT, ENV, EVALUATE, FORWARD, LOG, RESET, START, TRAIN
 from rlprof.probes.logged_rates import rates
 from rlprof.probes.loop import loop
@@ -107,7 +108,7 @@ def install_policies(module: ModuleType, patches: Patches) -> None:
 def install_buffers(module: ModuleType, patches: Patches) -> None:
     methods = {
         "add": outermost("buffer.add", "buffer.add", BUFFER),
-        "sample": outermost("buffer.sample", "buffer.sample", BUFFER),
+        "sample": drawing(),
         "get": stretches("buffer.sample", "buffer.sample"),
         "compute_returns_and_advantage": timed("advantage", "advantage"),
     }

@@ -5,7 +5,8 @@ collects until a loss begins. What comes before its first update may be anything
 a loss follows with no env step in between does not act. Where it asks a network that is never trained, or there was
 only a step or two to learn from, it is the target of that loss. Else the values at the end of a rollout were asked for,
 and what follows up to the loss are its advantages. Of several, the last is looked at so; the others are targets only
-where they ask a network that is never trained.
+where they ask a network that is never trained. All that is asked between a draw from a replay buffer and the loss is a
+target: an actor that is trained may be asked there for its next action.
 
 A program that marks its work itself, or a library that runs the loop, knows better: nothing is inferred there.
 """
@@ -84,10 +85,11 @@ class Stages:
             return
         self._acted = acted
         few = _core.steps_since_update() < FEWEST_STEPS
-        *earlier, (code, at, module) = forwards
-        self._see((code, at), TARGET if few or self._is_untrained(module) else ROLLOUT_END)
-        for code, at, module in earlier:  # one that is trained may have acted, where the program learns before it steps
-            if self._is_untrained(module):
+        *earlier, (code, at, module, sampled) = forwards
+        self._see((code, at), TARGET if few or sampled or self._is_untrained(module) else ROLLOUT_END)
+        for code, at, module, sampled in earlier:
+            # One that is trained may have acted, where the program learns before it steps.
+            if sampled or self._is_untrained(module):
                 self._see((code, at), TARGET)
 
     def _see(self, place: Place, kind: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from rlprof import _core
 from rlprof.model.kinds import PROBE
 from rlprof.probes.compiling import outside_compiler
+from rlprof.probes.drawing import drawing
 from rlprof.probes.groups import BUFFER, EVALUATE, FORWARD, LOG, WEIGHTS
 from rlprof.probes.loop import loop
 from rlprof.probes.patching import Patches
@@ -75,7 +76,7 @@ def install_buffers(module: ModuleType, patches: Patches) -> None:
     methods = {
         "add": adding,
         "extend": adding,
-        "sample": outside_compiler(outermost("buffer.sample", "buffer.sample", BUFFER)),
+        "sample": outside_compiler(drawing()),
         "update_priority": ranking,
         "update_tensordict_priority": ranking,
     }
