@@ -24,6 +24,8 @@ cdef enum Asked:
 
 cdef enum:
     MAX_MEMORY_ROWS = 256  # between two drains, half a second apart
+    CLOSE_BEATS = 32  # after a long call, so many beats are waited for until half of each is over
+    LOOSE_BEATS = 4  # later one in so many
 
 cdef struct MemoryRow:
     int64_t at
@@ -78,7 +80,9 @@ def keep_beat():
     global fresh_rss, memory_due
     cdef PyThread_type_lock end = beat_end
     cdef int64_t due, t
-    cdef bint ended, memory, waiting
+    cdef bint ended, memory, waiting, owed
+    cdef int close = CLOSE_BEATS  # beats that are still waited for
+    cdef uint32_t number = 0
     with nogil:
         due = rlprof_clock() + beat_ns
         while True:
@@ -99,16 +103,24 @@ def keep_beat():
                 fresh_rss = rlprof_rss()
             if not beat_stacks and not memory:
                 continue
+            owed = asked == ASKED  # since the last beat, which was not waited for
             waiting = not recorders_beside_main and ask_main()
             if waiting:
+                number += 1
+                if close == 0 and number % LOOSE_BEATS:
+                    continue  # whether it came by is seen at the next beat
                 # A thread that runs Python comes by within microseconds, unless the system runs another one first.
                 ended = PyThread_acquire_lock_timed(end, beat_ns // 2000, 0) == 1
                 if ended:
                     break
                 if asked == NOT_ASKED:
+                    close = max(close - 1, 0)
                     continue
+            close = CLOSE_BEATS
             with gil:
                 if not waiting or asked == ASKED:  # it may have come by while this thread waited for the lock
+                    if owed and asked == ASKED:
+                        answer_for_main()  # it was in the same call at the last beat, too
                     answer_for_main()
     if beat_failed:
         raise RuntimeError("a stack could not be read")

@@ -72,8 +72,8 @@ cdef inline uint32_t slot_of(uint32_t parent, uint32_t label) noexcept:
 
 
 cdef inline void remember_child(Node *node, Node *child) noexcept:
-    node.seen_labels[child.label % SEEN] = child.label
-    node.seen[child.label % SEEN] = child
+    node.seen[child.label % SEEN].label = child.label
+    node.seen[child.label % SEEN].child = child
 
 
 cdef Node *find_child(Node *node, uint32_t label) noexcept:

@@ -77,8 +77,9 @@ cdef Span new_span(Label label):
 cdef inline Node *node_below(ThreadRecord *record, Node *node, uint32_t label, bint *folded) noexcept:
     """The path of a span with this label that opens now inside `node`."""
     global spans_folded
-    if node.seen_labels[label % SEEN] == label and node.seen[label % SEEN] != NULL:
-        return node.seen[label % SEEN]
+    cdef Seen *seen = &node.seen[label % SEEN]
+    if seen.label == label and seen.child != NULL:
+        return seen.child
     if record.current.depth >= MAX_DEPTH:
         folded[0] = True
         spans_folded += 1

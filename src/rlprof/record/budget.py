@@ -4,12 +4,13 @@ After each flush the cost of every path is known from its calls and the calibrat
 shared out evenly: a path that needs less than its part is timed in full, one that needs more is thinned until it fits.
 Places in the program and levels of an environment are thinned first, whole steps and forward passes only when that is
 not enough, and nothing around a span that the program opens itself: those are all kept. So are whole calls that take
-some hundred times what timing them does: thinning them would save next to nothing, and hide how they change.
+some hundred times what timing them does: thinning them would save next to nothing, and hide how they change. Places
+that take little of the time are thinned within the budget, too, once they are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Final
 
@@ -30,6 +31,12 @@ FEWEST_TIMED: Final = 16
 #: Calls from one place that are timed in full before the first look at what they cost: about 2 ms.
 FIRST_IN_FULL: Final = 8192
 NEVER: Final = 2**63
+#: Of a place that is called more often than so many times a second and takes a small share of the time all the same,
+#: one call in a few is timed once so many were: the others would add to its precision a thousandth of the run or less.
+SETTLED_RATE: Final = 1200.0
+SETTLED_CALLS: Final = 4096
+SETTLED_SHARE: Final = 0.02
+SETTLED_EVERY: Final = 8
 #: How much of a new flush goes into the running average. Collecting and learning take turns of seconds.
 FRESH: Final = 0.3
 
@@ -50,6 +57,7 @@ class Budget:
         self._demand: dict[int, float] = {}  # ns per second that timing every call would cost
         self._calls: dict[int, float] = {}  # per flush
         self._length: dict[int, float] = {}  # ns of a call, when it was last timed
+        self._timed: dict[int, int] = {}  # calls so far
         self._charged = 0.0  # ns per second that all else costs
         self._judged: set[int] = set()
         self._flushes = 0
@@ -86,7 +94,7 @@ class Budget:
             self._share_out(now, probes, max(budget - fixed - room, LEAST_PART * budget))
         else:
             self._share_out(now, probes, sum(probes.values()))
-        self._share_out(now, finest, room)
+        self._share_out(now, finest, room, self._settled(finest, seconds))
 
     def _average(self, seconds: float, rows: Mapping[str, Sequence[int]]) -> None:
         weight = max(FRESH, 1 / self._flushes)
@@ -101,6 +109,7 @@ class Budget:
         for path, count, untimed, total in zip(*(rows[name] for name in _TIMES), strict=True):
             if count > untimed:
                 self._length[path] = total / (count - untimed)
+                self._timed[path] = self._timed.get(path, 0) + count - untimed
         # Imports and other spikes are over before thinning could make up for them.
         charged = min(sum(rows["charged"]) / seconds, MOST_CHARGED * self._share * 1e9)
         self._charged += weight * (charged - self._charged)
@@ -127,6 +136,19 @@ class Budget:
     def _is_long(self, path: int) -> bool:
         return self._unit.get(self._kind.get(path, -1), 0.0) < SMALL_SHARE * self._length.get(path, 0.0)
 
+    def _settled(self, finest: Iterable[int], seconds: float) -> set[int]:
+        """Places that are known well enough, in a flush of so many seconds."""
+        most, fewest = SETTLED_SHARE * seconds * 1e9, SETTLED_RATE * seconds
+        return {
+            path
+            for path in finest
+            if self._kind.get(path) == kinds.SITE
+            and self._timed.get(path, 0) >= SETTLED_CALLS
+            and fewest < self._calls.get(path, 0.0)
+            and self._calls[path] * self._length.get(path, 0.0) < most
+            and not self._is_long(path)
+        }
+
     def _outermost(self, path: int, can: set[int]) -> int | None:
         """The outermost of the fine spans around a path without a gap, itself among them."""
         top = None
@@ -136,12 +158,16 @@ class Budget:
             step = self._parent.get(step)
         return top
 
-    def _share_out(self, now: Mapping[int, int], demand: Mapping[int, float], room: float) -> None:
-        """Thin those that want more than their part; `now` says how they are thinned so far."""
+    def _share_out(
+        self, now: Mapping[int, int], demand: Mapping[int, float], room: float, settled: Collection[int] = ()
+    ) -> None:
+        """Thin those that want more than their part, and those that are `settled`; `now` says how they are by now."""
         part = even_part(list(demand.values()), room)
         for path, wanted in demand.items():
             most = max(self._calls.get(path, 0.0) / FEWEST_TIMED, 1.0)
             every = ceil(min(wanted / part, most)) if part > 0 else ceil(most)
+            if path in settled:
+                every = max(every, min(SETTLED_EVERY, ceil(most)))
             if path not in self._judged or every != now.get(path, 1):
                 self._judged.add(path)
                 _core.thin(path, every)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rlprof import _core
 from rlprof.model.kinds import LEVEL, PROBE, ROOT, SITE, WITH
 from rlprof.model.recording import SpanCost
-from rlprof.record.budget import FEWEST_TIMED, NEVER, Budget, even_part
+from rlprof.record.budget import FEWEST_TIMED, NEVER, SETTLED_CALLS, SETTLED_EVERY, Budget, even_part
 
 #: A microsecond for each span: a flush of one second with 2% to spend can time 20,000 calls.
 COSTS = {kind: SpanCost(400.0, 600.0, 0.0) for kind in (WITH, PROBE, SITE, LEVEL)}
@@ -124,6 +124,19 @@ def test_calls_that_take_hundreds_of_times_what_timing_does_are_kept_whatever_al
     flush(budget, {1: 1000, 2: 20_000}, charged=30_000_000, lengths={1: 300_000})
     assert core.every[1] == 1
     assert core.every[2] > 1
+
+
+def test_a_place_that_is_known_and_takes_little_of_the_time_is_thinned_within_the_budget(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, SITE), (2, 0, SITE), (3, 0, PROBE))
+    flush(budget, {1: 2_000, 2: 2_000, 3: 2_000}, lengths={1: 5_000, 2: 50_000, 3: 5_000})
+    assert core.every[1] == SETTLED_EVERY
+    assert core.every[2] == core.every[3] == 1  # a tenth of the time; a whole call
+
+
+def test_a_place_is_timed_in_full_until_it_is_known(core: FakeCore) -> None:
+    budget = a_budget(core, (1, 0, SITE))
+    flush(budget, {1: 2_000}, lengths={1: 5_000}, times=SETTLED_CALLS // 2_000)
+    assert core.every[1] == 1
 
 
 def test_when_the_storm_is_over_all_is_timed_again(core: FakeCore) -> None:
