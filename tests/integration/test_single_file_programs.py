@@ -127,9 +127,7 @@ def test_the_targets_of_an_actor_and_two_critics_are_part_of_the_loss(tmp_path: 
     assert named(report, "loss") == 10
 
 
-def test_a_trained_actor_that_is_asked_for_the_action_after_a_draw_does_not_act(tmp_path: Path) -> None:
-    """As in soft actor-critic: the next action is the trained actor's, what it is worth a target's."""
-    drawn = """
+MEMORY = """
     class Memory:
         def __init__(self):
             self.stored = []
@@ -142,21 +140,92 @@ def test_a_trained_actor_that_is_asked_for_the_action_after_a_draw_does_not_act(
 
     memory = Memory()
     online, target = """
-    source = (
-        DQN.replace("\n    online, target = ", drawn)
-        .replace("if step % 6 == 5:", "memory.add(observation, following)\n        if step % 6 == 5:")
-        .replace(
-            "            with torch.no_grad():\n                goal =",
-            "            before, after = memory.sample(3)\n"
-            "            with torch.no_grad():\n                following_action = online(after).argmax(-1)\n"
-            "                goal =",
-        )
-        .replace("target(torch.Tensor(following)).max(-1).values", "target(after).max(-1).values.mean()")
+#: The replay buffer is the program's own, and known for one from its second draw on.
+REPLAYED = (
+    DQN.replace("\n    online, target = ", MEMORY)
+    .replace("if step % 6 == 5:", "memory.add(observation, following)\n        if step % 6 == 5:")
+    .replace(
+        "            with torch.no_grad():\n                goal =",
+        "            before, after = memory.sample(3)\n            with torch.no_grad():\n                goal =",
     )
-    report = report_of(tmp_path, source)
-    # The first three updates of two targets each came before their places were believed; the buffer was after one.
+    .replace("target(torch.Tensor(following)).max(-1).values", "target(after).max(-1).values.mean()")
+)
+
+
+def test_a_trained_actor_that_is_asked_for_the_action_after_a_draw_does_not_act(tmp_path: Path) -> None:
+    """As in soft actor-critic: the next action is the trained actor's, what it is worth a target's."""
+    asked = "following_action = online(after).argmax(-1)\n                goal ="
+    report = report_of(tmp_path, REPLAYED.replace("goal =", asked))
+    # The first three updates of two targets each came before their places were believed.
     assert phase_calls(report)["policy.forward"] == 60 + 2 * 3
     assert named(report, "loss") == 10
+
+
+def test_what_is_asked_between_a_draw_and_an_update_does_not_act(tmp_path: Path) -> None:
+    """As for the temperature of soft actor-critic, whose loss asks no network."""
+    second = """
+            with torch.no_grad():
+                chances = online(before).softmax(-1)
+            other = (temperature * chances.mean()).sum()
+            other.backward()
+            cooling.step()
+        observation = following"""
+    made = "temperature = torch.ones(1, requires_grad=True)\n    cooling = torch.optim.SGD([temperature])\n"
+    source = REPLAYED.replace("    observation,", f"    {made}    observation,", 1).replace(
+        "\n        observation = following", second
+    )
+    report = report_of(tmp_path, source)
+    assert report["throughput"]["updates"] == 20
+    assert phase_calls(report)["policy.forward"] <= 60 + 2 * 3
+
+
+def test_a_place_that_acts_and_learns_is_not_taken_for_a_target(tmp_path: Path) -> None:
+    asking = "def ask(network, x):\n        with torch.no_grad():\n            return network(x)\n\n    observation,"
+    source = (
+        REPLAYED.replace("observation,", asking, 1)
+        .replace("online(torch.Tensor(observation)).argmax(-1)", "ask(online, torch.Tensor(observation)).argmax(-1)")
+        .replace("target(after)", "ask(target, after)")
+    )
+    report = report_of(tmp_path, source)
+    assert phase_calls(report)["policy.forward"] >= 60
+    assert phase_calls(report)["env.step"] == 60
+    assert phase_calls(report)["learn.backward"] == 10
+
+
+def test_a_place_that_acts_is_asked_for_learning_after_updates(tmp_path: Path) -> None:
+    """As a trust region does that looks how far the policy has gone: with the function that acts, too."""
+    source = """
+    import gymnasium as gym
+    import torch
+
+    env = gym.make("CartPole-v1")
+    policy = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(policy.parameters(), 1e-3)
+
+    def ask(states):
+        with torch.no_grad():
+            return policy(states).log_softmax(-1)
+
+    observation, _ = env.reset(seed=1)
+    for _ in range(10):
+        states = []
+        for _ in range(8):
+            states.append(torch.Tensor(observation))
+            observation, *_ = env.step(int(ask(states[-1]).argmax()))
+        states, before = torch.stack(states), None
+        for _ in range(12):
+            loss = policy(states).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            now = ask(states)
+            gone = 0.0 if before is None else (now - before).abs().max().item()
+            before = now
+    """
+    report = report_of(tmp_path, source)
+    # The first few of 120 that learn count as acting, and the first to act after updates once for each of ten rollouts.
+    assert 80 - 10 <= phase_calls(report)["policy.forward"] <= 80 + 12
+    assert report["throughput"]["updates"] == 120
 
 
 def test_the_target_of_a_loss_is_part_of_it_and_no_acting(tmp_path: Path) -> None:

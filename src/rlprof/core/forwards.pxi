@@ -9,11 +9,24 @@ cdef enum:
 
 cdef PyObject *watched_code[MAX_WATCHED]
 cdef size_t watched_at[MAX_WATCHED]
+cdef int watched_context[MAX_WATCHED]
 cdef bint watched_target[MAX_WATCHED]
+cdef uint64_t watched_begun[MAX_WATCHED]  # losses that began there
 cdef int watched_count = 0
 
+# One place may act at one time and help to learn at another, where a function asks a network for both.
+cdef enum:
+    NO_CONTEXT = -1
+    AFTER_STEP = 0
+    AFTER_DRAW = 1  # from a buffer, and no update since
+    AFTER_UPDATE = 2  # and no env step since
 
-def watch_place(code, size_t at, bint target):
+
+cdef inline int context_of(ThreadRecord *record) noexcept:
+    return AFTER_UPDATE if record.updated else AFTER_DRAW if record.sampled else AFTER_STEP
+
+
+def watch_place(code, size_t at, int context, bint target):
     """Have the next forwards without gradients from this place told. Whoever watches keeps the code alive.
 
     With the place of a `target` network a loss begins.
@@ -22,8 +35,34 @@ def watch_place(code, size_t at, bint target):
     if watched_count < MAX_WATCHED:
         watched_code[watched_count] = <PyObject *>code
         watched_at[watched_count] = at
+        watched_context[watched_count] = context
         watched_target[watched_count] = target
+        watched_begun[watched_count] = 0
         watched_count += 1
+
+
+def unwatch_place(code, size_t at, int context):
+    """Not any more."""
+    global watched_count
+    cdef int i = watched_place(<PyObject *>code, at, context)
+    if i >= 0:
+        watched_count -= 1
+        watched_code[i] = watched_code[watched_count]
+        watched_at[i] = watched_at[watched_count]
+        watched_context[i] = watched_context[watched_count]
+        watched_target[i] = watched_target[watched_count]
+        watched_begun[i] = watched_begun[watched_count]
+
+
+def losses_begun_at(code, size_t at, int context):
+    """How many losses began with the target of this place."""
+    cdef int i = watched_place(<PyObject *>code, at, context)
+    return watched_begun[i] if i >= 0 else 0
+
+
+def context_here():
+    """What came last in this thread, as a number: an env step, a draw, or an update, which counts before a draw."""
+    return context_of(here())
 
 
 def forget_places():
@@ -32,15 +71,15 @@ def forget_places():
 
 
 def last_actings():
-    """(number, [(code, place, module, sampled), ...]) of the last forwards without gradients since the last env step, in
-    order; `sampled` are those after something was drawn from a buffer."""
+    """(number, [(code, place, context, module, sampled), ...]) of the last forwards without gradients since the last env
+    step, in order; `sampled` are those after something was drawn from a buffer."""
     cdef ThreadRecord *record = here()
     cdef Acting *one
     cdef int i
     found = []
     for i in range(record.acting_count):
         one = &record.acting[i]
-        found.append((<object>one.code, one.at, <object>one.module, bool(one.sampled)))
+        found.append((<object>one.code, one.at, one.context, <object>one.module, bool(one.sampled)))
     return record.acted, found
 
 
@@ -49,11 +88,11 @@ def note_sample(buffer=None, drawn=None):
     here().sampled = True
 
 
-cdef int watched_place(PyObject *code, size_t at) noexcept:
+cdef int watched_place(PyObject *code, size_t at, int context) noexcept:
     """Which of the places that are watched this is; -1 for none."""
     cdef int i
     for i in range(watched_count):
-        if watched_code[i] == code and watched_at[i] == at:
+        if watched_code[i] == code and watched_at[i] == at and watched_context[i] == context:
             return i
     return -1
 
@@ -63,7 +102,8 @@ cdef void remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObj
     cdef int last = record.acting_count - 1
     cdef Acting before
     record.acted += 1
-    if last < MAX_ACTING - 1 and not (last >= 0 and record.acting[last].code == code and record.acting[last].at == at):
+    if last < MAX_ACTING - 1 and not (last >= 0 and record.acting[last].code == code and record.acting[last].at == at
+                                      and record.acting[last].context == context_of(record)):
         last += 1
         record.acting_count += 1
         record.acting[last].code = record.acting[last].module = NULL
@@ -73,6 +113,7 @@ cdef void remember_acting(ThreadRecord *record, PyObject *code, size_t at, PyObj
     record.acting[last].code = code
     record.acting[last].module = module
     record.acting[last].at = at
+    record.acting[last].context = context_of(record)
     record.acting[last].sampled = record.sampled
     Py_XDECREF(before.code)
     Py_XDECREF(before.module)
@@ -87,11 +128,24 @@ cdef void forget_actings(ThreadRecord *record) noexcept:
         Py_XDECREF(one.module)
 
 
+cdef inline bint is_watched_acting(Acting *one) noexcept:
+    return watched_place(one.code, one.at, one.context) >= 0
+
+
+cdef bint draws_nothing_new(ThreadRecord *record) noexcept:
+    """The same of those after something was drawn from a buffer, at an update."""
+    cdef int i
+    for i in range(record.acting_count):
+        if record.acting[i].sampled and not is_watched_acting(&record.acting[i]):
+            return False
+    return True
+
+
 cdef bint brings_nothing_new(ThreadRecord *record) noexcept:
     """Of the last forwards without gradients since the last env step, at the beginning of a loss: they are known, or none."""
     cdef int i
     for i in range(record.acting_count):
-        if watched_place(record.acting[i].code, record.acting[i].at) < 0:
+        if not is_watched_acting(&record.acting[i]):
             return False
     return True
 
@@ -189,7 +243,7 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
     if code == NULL:
         return self.acting
     remember_acting(record, code, at, module)
-    place = watched_place(code, at)
+    place = watched_place(code, at, context_of(record))
     if place < 0 and not record.staged:
         return self.acting
     if goes_on(record) and (place < 0 or watched_target[place]):
@@ -197,9 +251,14 @@ cdef Label label_of_forward(Forward self, ThreadRecord *record, PyObject *module
             turn_to_collecting(record)
             return self.acting
         turn_to_learning(record)
-        begin_loss_here(record, self.loss, NULL, 0)
+        watched_begun[place] += 1
+        begin_loss_here(record, self.loss, code, at, context_of(record))
         return self.learning
-    return self.learning if self.acts(<object>code, at) else self.acting
+    if not self.acts(<object>code, at):
+        return self.acting
+    if place >= 0:
+        watched_begun[place] += 1
+    return self.learning
 
 
 cdef inline bint is_traced_now(Forward self) except -1:

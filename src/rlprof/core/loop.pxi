@@ -6,8 +6,10 @@
 cdef Label loss_label = None
 
 
-cdef int begin_loss_here(ThreadRecord *record, uint32_t group, PyObject *code, size_t at) except -1:
-    """What follows belongs to the loss until `backward`. `code` and `at` are where its forward was called, if known."""
+cdef int begin_loss_here(ThreadRecord *record, uint32_t group, PyObject *code, size_t at,
+                         int context=NO_CONTEXT) except -1:
+    """What follows belongs to the loss until `backward`. `code` and `at` are where its forward was called, if known;
+    `context` is that of one that was a target's."""
     global loss_label
     cdef PyObject *span
     if record.loss != NULL or record.busy[group] or record.muted or not recording:
@@ -21,6 +23,7 @@ cdef int begin_loss_here(ThreadRecord *record, uint32_t group, PyObject *code, s
     record.loss = span
     record.loss_code = code
     record.loss_at = at
+    record.loss_context = context
     record.settled = False
     return 0
 
@@ -51,11 +54,11 @@ cdef int settle_alone(ThreadRecord *record) except -1:
     return True
 
 
-def begin_loss(uint32_t group, code=None, size_t at=0):
+def begin_loss(uint32_t group, code=None, size_t at=0, int context=NO_CONTEXT):
     """The same for Python."""
     if group >= MAX_GROUPS:
         raise ValueError(group)
-    begin_loss_here(here(), group, NULL if code is None else <PyObject *>code, at)
+    begin_loss_here(here(), group, NULL if code is None else <PyObject *>code, at, context)
 
 
 def end_loss():
@@ -64,12 +67,14 @@ def end_loss():
 
 
 def open_loss():
-    """(code, place) of the forward that began the loss that is open in this thread; (None, 0) where that is not known, and
-    None where no loss is open."""
+    """(code, place, context) of the forward that began the loss that is open in this thread; the context is less than 0
+    where that was no target's. (None, 0, -1) where it is not known, and None where no loss is open."""
     cdef ThreadRecord *record = here()
     if record.loss == NULL:
         return None
-    return (None, 0) if record.loss_code == NULL else (<object>record.loss_code, record.loss_at)
+    if record.loss_code == NULL:
+        return None, 0, NO_CONTEXT
+    return <object>record.loss_code, record.loss_at, record.loss_context
 
 
 def leave_alone(bint unheard):
@@ -159,7 +164,7 @@ cdef class OptimizerSteps:
             self.known.add(key)
             self.met(optimizer)
         record = here()
-        if record.unheard or (is_known and goes_on(record)):
+        if record.unheard or (is_known and goes_on(record) and draws_nothing_new(record)):
             record.updated = True
             record.settled = False
             infer("updates", 1)

@@ -82,6 +82,7 @@ cdef struct Acting:
     PyObject *code
     PyObject *module
     size_t at
+    int context
     bint sampled  # after something was drawn from a buffer
 
 cdef struct ThreadRecord:
@@ -104,6 +105,7 @@ cdef struct ThreadRecord:
     PyObject *loss  # the span from the first forward with gradients to `backward`
     PyObject *loss_code  # where that forward was called, if known
     size_t loss_at
+    int loss_context  # where it began with a target: of that one; else NO_CONTEXT
     PyObject *learning  # the inferred span from the first loss to the next acting
     PyObject *collecting  # and from there to the next loss
     bint follows  # both are followed by the core as long as there are

@@ -80,8 +80,11 @@ class Loop(threading.local):
             self._listener()
         loss = _core.open_loss()
         if loss is not None:
-            if loss[0] is not None:
-                self._acting_sites.add(loss)
+            code, at, context = loss
+            if code is not None and context >= 0:
+                self._stages.doubt((code, at, context))
+            elif code is not None:
+                self._acting_sites.add((code, at))
                 _core.leave_alone(False)
             _core.end_loss()
         if _core.is_updated():
@@ -98,15 +101,16 @@ class Loop(threading.local):
         # Most programs have no such place, and hashing code takes as long as half a span.
         return bool(self._acting_sites) and site in self._acting_sites
 
-    def begin_loss(self, site: Site | None) -> None:
-        """A forward pass with gradients begins: what follows it belongs to the loss until `backward`."""
+    def begin_loss(self, site: Site | None, context: int = -1) -> None:
+        """A forward pass with gradients begins, or a target's in some `context`: what follows belongs to the loss until
+        `backward`."""
         if self._listener is not None:
             self._listener()
         if _core.open_loss() is None and not _core.is_busy(LOSS):
             if not self._stages.over:
                 self._stages.note_loss()
             code, at = site or (None, 0)
-            _core.begin_loss(LOSS, code, at)
+            _core.begin_loss(LOSS, code, at, context)
             self._leave_alone_if_may_be()
 
     def acts_for_learning(self, site: Site) -> bool:
@@ -114,9 +118,10 @@ class Loop(threading.local):
 
         Whether it is the target of a loss, which then begins with it.
         """
-        kind = self._stages.places.get(site)
+        context = _core.context_here()
+        kind = self._stages.places.get((*site, context))
         if kind == TARGET:
-            self.begin_loss(None)
+            self.begin_loss(site, context)
             return True
         if kind == ROLLOUT_END:
             self._stages.begin_advantage()

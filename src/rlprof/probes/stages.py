@@ -5,8 +5,11 @@ collects until a loss begins. What comes before its first update may be anything
 a loss follows with no env step in between does not act. Where it asks a network that is never trained, or there was
 only a step or two to learn from, it is the target of that loss. Else the values at the end of a rollout were asked for,
 and what follows up to the loss are its advantages. Of several, the last is looked at so; the others are targets only
-where they ask a network that is never trained. All that is asked between a draw from a replay buffer and the loss is a
-target: an actor that is trained may be asked there for its next action.
+where they ask a network that is never trained. All that is asked between a draw from a replay buffer and the loss, or
+an update, is a target: an actor that is trained may be asked there for its next action.
+
+One place may act and help to learn, where one function asks a network for both: what it means may differ after an env
+step, after a draw and after an update.
 
 A program that marks its work itself, or a library that runs the loop, knows better: nothing is inferred there.
 """
@@ -30,7 +33,10 @@ ROLLOUT_END: Final = "rollout end"
 #: many programs with a loop of their own take its replay buffer.
 LOOPS: Final = ("torchrl.collectors", "tianshou", "skrl", "ray.rllib")
 
-Place = tuple[CodeType, int]
+#: Its code, the instruction there, and what had happened last: see `_core.context_here`.
+Place = tuple[CodeType, int, int]
+#: Of the losses that seemed to begin with a target, one in so many may turn out to be acting, as at a rollout's start.
+FEW_WRONG: Final = 4
 
 _core.set_stage_group(LEARNING)
 
@@ -40,6 +46,8 @@ class Stages:
 
     def __init__(self) -> None:
         self.places: dict[Place, str] = {}
+        self._acting: set[Place] = set()  # that were taken for targets once
+        self._wrong: dict[Place, int] = {}  # how often targets turned out to act
         self._sightings: dict[tuple[Place, str], int] = {}
         self._trained: set[int] = set()  # parameters of optimizers, by address
         self._optimizers: set[int] = set()
@@ -59,6 +67,12 @@ class Stages:
             self._optimizers.add(id(optimizer))
             self._trained.update(id(p) for group in optimizer.param_groups for p in group["params"])
         _core.note_update()
+        acted, forwards = _core.last_actings()
+        if acted != self._acted:
+            self._acted = acted
+            for code, at, context, _, drawn in forwards:
+                if drawn:
+                    self._see((code, at, context), TARGET)
         self._begin_learning()
 
     def note_env_step(self) -> None:
@@ -85,20 +99,28 @@ class Stages:
             return
         self._acted = acted
         few = _core.steps_since_update() < FEWEST_STEPS
-        *earlier, (code, at, module, sampled) = forwards
-        self._see((code, at), TARGET if few or sampled or self._is_untrained(module) else ROLLOUT_END)
-        for code, at, module, sampled in earlier:
+        *earlier, (code, at, context, module, sampled) = forwards
+        self._see((code, at, context), TARGET if few or sampled or self._is_untrained(module) else ROLLOUT_END)
+        for code, at, context, module, sampled in earlier:
             # One that is trained may have acted, where the program learns before it steps.
             if sampled or self._is_untrained(module):
-                self._see((code, at), TARGET)
+                self._see((code, at, context), TARGET)
 
     def _see(self, place: Place, kind: str) -> None:
-        if place in self.places or len(self.places) >= MOST_PLACES:
+        if place in self.places or place in self._acting or len(self.places) >= MOST_PLACES:
             return
         seen = self._sightings[place, kind] = self._sightings.get((place, kind), 0) + 1
         if seen >= SIGHTINGS:
             self.places[place] = kind
             _core.watch_place(*place, kind == TARGET)
+
+    def doubt(self, place: Place) -> None:
+        """An env step follows what was taken for a loss's target: it acted. Where that is no exception, it acts."""
+        wrong = self._wrong[place] = self._wrong.get(place, 0) + 1
+        if place in self.places and FEW_WRONG * wrong > _core.losses_begun_at(*place):
+            del self.places[place]
+            self._acting.add(place)
+            _core.unwatch_place(*place)
 
     def _is_untrained(self, module: Any) -> bool:
         """Whether this is a network, and no optimizer's."""
