@@ -5,10 +5,11 @@ shares of the training time, from the start of the first rollout to the end of t
 both at once: there the same seconds are compared, and only what each of them counts where can differ.
 
 Cost. Steps per second of the training, start-up left out. Whole processes are too noisy to see two percent, so rlprof
-is judged by turns inside one process, bare and recorded, as in corrected_time.py. Recording that is switched on and off
-every quarter of a second says more precisely what the larger part of it costs. Beside it whole processes are
-compared, for the sake of the other profilers, which cannot be put on and off: each round runs every profiler once, and
-divides by the bare run of that round.
+is judged by copies of one process, two bare and one recorded, that are forked from it and train in turns of a quarter
+of a second: the recorded one is recorded all the time, as a user's is. Recording that is switched on and off inside
+one process says more precisely what the larger part of it costs. Beside it whole processes are compared, for the sake
+of the other profilers, which cannot be put on and off: each round runs every profiler once, and divides by the bare
+run of that round.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import sys
 
 from attribution import REST, UNATTRIBUTED, Comparison, compare, largest
 from commands import checked
-from corrected_time import Turns, noise
+from corrected_time import noise
+from forked import measure_copies
 from measure import Result, Table, argument_parser, finish, new_result, run_script, say
 from profilers import BARE, PROFILERS, Speeds, measure_speeds
 from zero_code_programs import COPIES, FOLDER, PROGRAMS, Program, differs_from_its_copy
@@ -27,8 +29,7 @@ from rlprof.experiments.pairs import ratios, spread
 from rlprof.model.phases import PHASES
 
 POINTS, MOST_UNATTRIBUTED, LEAST_SPEED = 2.0, 5.0, 0.98
-TURN_SECONDS = 3.0  # rlprof follows its own cost and adapts to it every half second
-PARTS = ("phases", "turns", "blocks", "profilers")
+PARTS = ("phases", "copies", "blocks", "profilers")
 
 
 # ---------------------------------------------------------------------------------------------- phases
@@ -104,34 +105,26 @@ def fill_phases(result: Result, programs: list[Program], rounds: int, shorter: i
     result.data["phases"] = {name: vars(each) for name, each in found.items()}
 
 
-# ---------------------------------------------------------------------------------------------- turns
+# ---------------------------------------------------------------------------------------------- copies
 
 
-def measure_turns(program: Program, processes: int, rounds: int) -> Turns:
-    turns = Turns()
-    for number in range(processes):
-        say(f"{program.name}: turns, process {number + 1} of {processes}, {rounds} pairs ...")
-        command = [sys.executable, str(FOLDER / "in_turns.py"), program.module, *program.arguments(program.block)]
-        turns.add(checked([*command, "--seconds", str(TURN_SECONDS), "--rounds", str(rounds)]).stdout)
-    return turns
-
-
-def fill_turns(result: Result, programs: list[Program], processes: int, rounds: int) -> None:
+def fill_copies(result: Result, programs: list[Program], processes: int, rounds: int) -> None:
     rows, data = [], {}
     for program in programs:
-        turns = measure_turns(program, processes, rounds)
-        pairs = ratios(turns.bare, turns.recorded)
-        result.check_at_least(f"{program.name}: steps/s, recorded of bare", spread(pairs), LEAST_SPEED, "x")
-        row = (spread(turns.bare).text(3, " s"), spread(pairs).text(3, "x"), f"{100 * noise(pairs):.1f}%")
-        rows.append((program.name, *row))
-        data[program.name] = vars(turns)
-    title = f"Turns inside one process: {processes} processes, {rounds} pairs in each"
-    result.tables.append(Table(title, ("program", "bare turn", "steps/s, recorded of bare", "pairs differ by"), rows))
+        copies = measure_copies(program, processes, rounds)
+        recorded = spread(copies.recorded)
+        result.check_at_least(f"{program.name}: steps/s, recorded of bare", recorded, LEAST_SPEED, "x")
+        step = f"{1e6 * spread(copies.seconds).median:.1f} us"
+        rows.append((program.name, step, recorded.text(3, "x"), spread(copies.again).text(3, "x")))
+        data[program.name] = vars(copies)
+    title = f"Copies of one process in turns: {processes} processes, {rounds} rounds in each"
+    columns = ("program", "a bare step", "steps/s, recorded of bare", "bare of bare")
+    result.tables.append(Table(title, columns, rows))
     result.notes.append(
-        "The bar is judged on the turns inside one process. There, the workers of `SB3 PPO, processes` are bare in"
-        " both; in the whole processes they are recorded, too."
+        "The bar is judged on copies in turns. Each value is of one process that was copied; processes of one program"
+        " differ by where things lie in memory, and copies of one less, as `bare of bare` shows."
     )
-    result.data["turns"] = data
+    result.data["copies"] = data
 
 
 # ---------------------------------------------------------------------------------------------- blocks
@@ -201,8 +194,8 @@ def main() -> int:
     parser = argument_parser(__doc__)
     parser.add_argument("--rounds", type=int, help="runs of each kind, for the phases (4; quick: 1)")
     parser.add_argument("--profiler-rounds", type=int, help="runs under each profiler (2; quick: 1)")
-    parser.add_argument("--processes", type=int, help="processes that take turns (2; quick: 1)")
-    parser.add_argument("--pairs", type=int, help="pairs of turns in each (20; quick: 8)")
+    parser.add_argument("--processes", type=int, help="processes that are copied (8; quick: 2)")
+    parser.add_argument("--turns", type=int, help="rounds of turns in each (40; quick: 15)")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="these parts alone")
     parser.add_argument("--programs", nargs="+", choices=[each.name for each in PROGRAMS], help="these programs alone")
     args = parser.parse_args()
@@ -211,9 +204,9 @@ def main() -> int:
     result = new_result("Programs that know nothing of rlprof", args)
     if "phases" in args.only:
         fill_phases(result, programs, args.rounds or (1 if args.quick else 4), shorter)
-    if "turns" in args.only:
-        fill_turns(
-            result, programs, args.processes or (1 if args.quick else 2), args.pairs or (8 if args.quick else 20)
+    if "copies" in args.only:
+        fill_copies(
+            result, programs, args.processes or (2 if args.quick else 8), args.turns or (15 if args.quick else 40)
         )
     if "blocks" in args.only:
         fill_blocks(result, programs, 40 if args.quick else 150)
