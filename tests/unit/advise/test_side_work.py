@@ -36,6 +36,18 @@ def test_frames_that_are_drawn_beside_the_steps_are_named_by_the_line_that_asks(
     assert finding.gain.sps_ratio == pytest.approx(2.5)
 
 
+def test_frames_that_a_wrapper_keeps_in_every_step_are_information_with_its_line() -> None:
+    work = span("env.render", count=1000, self_seconds=60.0)
+    builder = a_recording(seconds=100.0).spans(span("env.step", work, count=1000, self_seconds=40.0))
+    builder.counter("env_steps", 1000)
+    builder.sample("env.render", 30, train(9), SB3, train(50, "Film.step"), train(70, "World.render"))
+    builder.sample("env.render", 30, train(9), SB3, train(50, "Film.step"), train(71, "World.render"))
+    finding = found(builder, "render-cost")
+    assert finding is not None
+    assert finding.severity == "info"
+    assert [place.line for place in finding.where] == [50, 70, 71]
+
+
 def test_a_film_of_a_few_frames_is_left_in_peace() -> None:
     builder = beside_steps(span("env.render", count=9, self_seconds=60.0)).sample("env.render", 30, train(9))
     assert found(builder, "render-cost") is None

@@ -20,14 +20,16 @@ from rlprof.advise.lines import (
     together,
 )
 from rlprof.analyse.ledger import open_account
-from rlprof.analyse.stacks import waist
-from rlprof.model.recording import Recording
-from rlprof.model.report import Finding, LineEntry, Operation, Place, Report
+from rlprof.analyse.stacks import callers_with, waist
+from rlprof.model.own_files import is_users
+from rlprof.model.recording import Frame, Recording
+from rlprof.model.report import Finding, LineEntry, Operation, Place, Report, Severity
 from rlprof.model.units import format_count, format_duration
 
 RULE: Final = "render-cost"
 RENDER: Final = "env.render"
 ENV_STEP: Final = "env.step"
+RENDERING: Final = "render"
 FEWEST_FRAMES: Final = 10
 FEWEST_SAMPLES: Final = 30
 #: Of the run: frames that take less are worth having, for all we know.
@@ -42,19 +44,26 @@ _RESIZES: Final = re.compile(r"resize|thumbnail|rescale|reduce|interpolate|zoom|
 
 
 def render_cost(recording: Recording, report: Report) -> Iterator[Finding]:
-    """Speaks of frames that the program asks for beside the steps, and of libraries that draw within them."""
+    """Speaks of frames that the program asks for beside the steps, and of libraries that draw within them. What steps
+    themselves render may be what the agent sees: that is information.
+    """
     frames = outermost(main_operations(report), RENDER)
     beside = [entry for entry in frames if ENV_STEP not in entry.path]
     if sum(entry.calls for entry in beside) >= FEWEST_FRAMES:
         yield from _asked_for(recording, report, beside)
-    yield from _drawn_in_steps(report)
+    drawn = list(_drawn_in_steps(report))
+    yield from drawn
+    inside = [entry for entry in frames if ENV_STEP in entry.path]
+    if not drawn and sum(entry.calls for entry in inside) >= FEWEST_FRAMES:
+        yield from _asked_for(recording, report, inside, at_most="info")
 
 
-def _asked_for(recording: Recording, report: Report, frames: list[Operation]) -> Iterator[Finding]:
+def _asked_for(
+    recording: Recording, report: Report, frames: list[Operation], at_most: Severity = "critical"
+) -> Iterator[Finding]:
     calls, seconds = sum(entry.calls for entry in frames), sum(entry.total_seconds for entry in frames)
     lines = own_lines(part_named(report, RENDER))
-    frame = waist(open_account(recording.main), RENDER)
-    first = (Place(frame.file, frame.line, frame.function),) if frame is not None else ()
+    first = _asking_lines(recording)
     where = tuple(dict.fromkeys((*first, *(place_of(line) for line in lines))))[:3]
     if not where or seconds < SMALLEST_OF_RUN * training_seconds(report):
         return
@@ -77,7 +86,25 @@ def _asked_for(recording: Recording, report: Report, frames: list[Operation]) ->
             "seconds_per_frame": seconds / calls,
             "lines": evidence_of(lines),
         },
+        at_most=at_most,
     ).findings(report)
+
+
+def _asking_lines(recording: Recording) -> tuple[Place, ...]:
+    """The line that asks for frames: one of a wrapper's, where a library calls that one's step."""
+    account = open_account(recording.main)
+    asking = callers_with(account, RENDER, _asks)
+    if asking:
+        spot = max(asking, key=lambda one: asking[one])
+        return (Place(spot.file, spot.line, spot.function),)
+    frame = waist(account, RENDER)
+    return (Place(frame.file, frame.line, frame.function),) if frame is not None else ()
+
+
+def _asks(stack: list[Frame]) -> Frame | None:
+    """The user's line that calls the outermost `render` of a stack, which begins with its innermost frame."""
+    drawing = [depth for depth, frame in enumerate(stack) if frame.function.rpartition(".")[2] == RENDERING]
+    return next((frame for frame in stack[drawing[-1] + 1 :] if is_users(frame.file)), None) if drawing else None
 
 
 def _drawn_in_steps(report: Report) -> Iterator[Finding]:
