@@ -192,6 +192,21 @@ def test_a_place_that_acts_and_learns_is_not_taken_for_a_target(tmp_path: Path) 
     assert phase_calls(report)["learn.backward"] == 10
 
 
+def test_a_function_that_acts_is_asked_for_learning_after_each_of_many_draws(tmp_path: Path) -> None:
+    """As in soft actor-critic with several updates to an env step: what acts next comes after an update, too."""
+    asking = "def ask(network, x):\n        with torch.no_grad():\n            return network(x)\n\n    observation,"
+    source = (
+        REPLAYED.replace("observation,", asking, 1)
+        .replace("online(torch.Tensor(observation)).argmax(-1)", "ask(online, torch.Tensor(observation)).argmax(-1)")
+        .replace("target(after)", "ask(online, after)")
+        .replace("if step % 6 == 5:", "for _ in range(4 if step % 2 else 0):")
+    )
+    report = report_of(tmp_path, source)
+    assert phase_calls(report)["learn.backward"] == 120
+    # Of 120 that learn the first few count as acting, and of 60 that act the first two or three as learning.
+    assert 60 - 4 <= phase_calls(report)["policy.forward"] <= 60 + 6
+
+
 def test_a_place_that_acts_is_asked_for_learning_after_updates(tmp_path: Path) -> None:
     """As a trust region does that looks how far the policy has gone: with the function that acts, too."""
     source = """

@@ -18,12 +18,12 @@ cdef int watched_count = 0
 cdef enum:
     NO_CONTEXT = -1
     AFTER_STEP = 0
-    AFTER_DRAW = 1  # from a buffer, and no update since
-    AFTER_UPDATE = 2  # and no env step since
+    AFTER_DRAW = 1  # from a buffer
+    AFTER_UPDATE = 2
 
 
 cdef inline int context_of(ThreadRecord *record) noexcept:
-    return AFTER_UPDATE if record.updated else AFTER_DRAW if record.sampled else AFTER_STEP
+    return AFTER_DRAW if record.drawn else AFTER_UPDATE if record.updated else AFTER_STEP
 
 
 def watch_place(code, size_t at, int context, bint target):
@@ -61,7 +61,7 @@ def losses_begun_at(code, size_t at, int context):
 
 
 def context_here():
-    """What came last in this thread, as a number: an env step, a draw, or an update, which counts before a draw."""
+    """What came last in this thread, as a number: an env step, a draw or an update."""
     return context_of(here())
 
 
@@ -85,7 +85,7 @@ def last_actings():
 
 def note_sample(buffer=None, drawn=None):
     """Something was drawn from a buffer: what is asked from here to the next env step may be for learning."""
-    here().sampled = True
+    here().sampled = here().drawn = True
 
 
 cdef int watched_place(PyObject *code, size_t at, int context) noexcept:

@@ -95,6 +95,7 @@ def set_updated(bint updated):
     cdef ThreadRecord *record = here()
     record.updated = updated
     if updated:
+        record.drawn = False
         record.settled = False
 
 
@@ -166,6 +167,7 @@ cdef class OptimizerSteps:
         record = here()
         if record.unheard or (is_known and goes_on(record) and draws_nothing_new(record)):
             record.updated = True
+            record.drawn = False
             record.settled = False
             infer("updates", 1)
             if not record.unheard:
@@ -182,6 +184,7 @@ cdef class OptimizerSteps:
         cdef ThreadRecord *record = here()
         self.unseen = False
         record.updated = True
+        record.drawn = False
         record.settled = False
         infer("updates", 1)
         return 0

@@ -98,6 +98,7 @@ cdef struct ThreadRecord:
     int acting_count
     uint64_t acted  # such forwards
     bint sampled  # something was drawn from a buffer since the last env step
+    bint drawn  # and no optimizer has stepped since then
     bint staged  # somebody waits to be told of the next one
     bint settled  # nobody waits to be told of the next env step
     bint unheard  # nor of anything else that tells how the loop goes

@@ -47,7 +47,7 @@ def envs_in_turn():
 
 cdef inline void begin_step(ThreadRecord *record) noexcept:
     record.env_steps += 1
-    record.sampled = False
+    record.sampled = record.drawn = False
     if record.acting_count:
         forget_actings(record)
 
