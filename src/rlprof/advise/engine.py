@@ -61,7 +61,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "thread-oversubscription",
         thread_oversubscription,
-        victims=frozenset({"straggler", "vecenv-ipc"}),
+        victims=frozenset({"straggler", "vecenv-ipc", "update-ratio", "tiny-minibatch"}),
         relieves=False,
     ),
     Rule("cpu-quota", cpu_quota, victims=frozenset({"too-many-workers"}), relieves=False),

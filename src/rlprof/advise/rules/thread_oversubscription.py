@@ -1,4 +1,4 @@
-"""`thread-oversubscription`: each worker process computes with several threads, and together they are too many."""
+"""`thread-oversubscription`: worker processes, or the training process itself, compute with more threads than cores."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rlprof.advise.bounds import gain_of_saving, severity_of
+from rlprof.advise.bounds import gain_of_saving, severity_of, training_seconds
 from rlprof.advise.step_lines import places_of_workers
 from rlprof.advise.verify import run_again
-from rlprof.analyse.core_use import threads_at_work_of, usable_cores_of
+from rlprof.analyse.core_use import core_use_of, main_blocked_seconds, threads_at_work_of, usable_cores_of
 from rlprof.model.recording import Recording
 from rlprof.model.report import Finding, Report, VectorEnvEntry
 from rlprof.model.units import format_percent, three_digits
@@ -20,6 +20,8 @@ MOST_PER_CORE: Final = 1.5
 #: The mean worker is ready to run and has no core for this part of the parent's time in steps.
 LEAST_WAIT: Final = 0.2
 FEWEST_STEPS: Final = 50
+#: Where a process that trains alone computes.
+COMPUTING: Final = frozenset({"policy", "learning", "advantage"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,10 @@ class _Crowd:
 
 
 def thread_oversubscription(recording: Recording, report: Report) -> Iterator[Finding]:
-    """Speaks of workers with threads of their own; many workers with one thread each are another matter."""
+    """Speaks of workers with threads of their own, where many with one thread each are another matter; and of a
+    training process that torch was told to have more threads in than there are cores.
+    """
+    yield from _alone(recording, report)
     for entry in report.workers.vector_envs if report.workers is not None else ():
         crowd = _crowd(recording, entry)
         if crowd is None or entry.process != report.run.processes[0].id:
@@ -57,6 +62,48 @@ def thread_oversubscription(recording: Recording, report: Report) -> Iterator[Fi
             changes_learning=False,
             verify=run_again(report.run.command),
         )
+
+
+def _alone(recording: Recording, report: Report) -> Iterator[Finding]:
+    """Threads of one calculation wait for each other: for the last of them, which has no core."""
+    use, threads = core_use_of(recording), recording.main.facts.get("torch_threads")
+    blocked, training = main_blocked_seconds(recording.main), training_seconds(report)
+    if use is None or use.main_wait_share is None or use.quota is not None or blocked is None or training <= 0:
+        return
+    if len(recording.processes) > 1 or not isinstance(threads, int) or threads <= MOST_PER_CORE * use.cores:
+        return
+    # What others on the machine had of the cores is no fault of these threads.
+    waited = use.main_wait_share * use.seconds * (1.0 - min((use.others or 0.0) / use.cores, 1.0))
+    phases = [entry for entry in report.phases if entry.category in COMPUTING]
+    gain = gain_of_saving(report, 0.0, min(waited + blocked, sum(entry.seconds for entry in phases)))
+    severity = severity_of(gain)
+    if waited < LEAST_WAIT * training or severity is None:
+        return
+    yield Finding(
+        rule=RULE,
+        severity=severity,
+        title=(
+            f"torch computes with {threads} threads on {use.cores:g} cores, and the main thread is ready to run and "
+            f"has no core in {format_percent(waited / training)} of the time"
+        ),
+        evidence={
+            "phases": [entry.phase for entry in phases],
+            "torch_threads": threads,
+            "cores": use.cores,
+            "threads_per_core": threads / use.cores,
+            "core_wait_seconds": waited,
+            "main_blocked_seconds": blocked,
+        },
+        where=(),
+        gain=gain,
+        cure=(
+            f"give torch no more threads than cores: `torch.set_num_threads({max(int(use.cores), 1)})`, or 1 for small "
+            "networks, in place of the call that sets more; look for OMP_NUM_THREADS and MKL_NUM_THREADS in the "
+            "environment, too"
+        ),
+        changes_learning=False,
+        verify=run_again(report.run.command),
+    )
 
 
 def _crowd(recording: Recording, entry: VectorEnvEntry) -> _Crowd | None:
