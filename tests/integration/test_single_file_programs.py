@@ -152,6 +152,14 @@ REPLAYED = (
 )
 
 
+#: One function asks networks for whatever it is.
+ASKED = REPLAYED.replace(
+    "observation,",
+    "def ask(network, x):\n        with torch.no_grad():\n            return network(x)\n\n    observation,",
+    1,
+).replace("online(torch.Tensor(observation)).argmax(-1)", "ask(online, torch.Tensor(observation)).argmax(-1)")
+
+
 def test_a_trained_actor_that_is_asked_for_the_action_after_a_draw_does_not_act(tmp_path: Path) -> None:
     """As in soft actor-critic: the next action is the trained actor's, what it is worth a target's."""
     asked = "following_action = online(after).argmax(-1)\n                goal ="
@@ -180,12 +188,7 @@ def test_what_is_asked_between_a_draw_and_an_update_does_not_act(tmp_path: Path)
 
 
 def test_a_place_that_acts_and_learns_is_not_taken_for_a_target(tmp_path: Path) -> None:
-    asking = "def ask(network, x):\n        with torch.no_grad():\n            return network(x)\n\n    observation,"
-    source = (
-        REPLAYED.replace("observation,", asking, 1)
-        .replace("online(torch.Tensor(observation)).argmax(-1)", "ask(online, torch.Tensor(observation)).argmax(-1)")
-        .replace("target(after)", "ask(target, after)")
-    )
+    source = ASKED.replace("target(after)", "ask(target, after)")
     report = report_of(tmp_path, source)
     assert phase_calls(report)["policy.forward"] >= 60
     assert phase_calls(report)["env.step"] == 60
@@ -194,12 +197,8 @@ def test_a_place_that_acts_and_learns_is_not_taken_for_a_target(tmp_path: Path) 
 
 def test_a_function_that_acts_is_asked_for_learning_after_each_of_many_draws(tmp_path: Path) -> None:
     """As in soft actor-critic with several updates to an env step: what acts next comes after an update, too."""
-    asking = "def ask(network, x):\n        with torch.no_grad():\n            return network(x)\n\n    observation,"
-    source = (
-        REPLAYED.replace("observation,", asking, 1)
-        .replace("online(torch.Tensor(observation)).argmax(-1)", "ask(online, torch.Tensor(observation)).argmax(-1)")
-        .replace("target(after)", "ask(online, after)")
-        .replace("if step % 6 == 5:", "for _ in range(4 if step % 2 else 0):")
+    source = ASKED.replace("target(after)", "ask(online, after)").replace(
+        "if step % 6 == 5:", "for _ in range(4 if step % 2 else 0):"
     )
     report = report_of(tmp_path, source)
     assert phase_calls(report)["learn.backward"] == 120
